@@ -1,0 +1,3 @@
+"""analyse stage."""
+
+VERSION = "1"

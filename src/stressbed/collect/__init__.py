@@ -1,0 +1,3 @@
+"""collect stage."""
+
+VERSION = "1"

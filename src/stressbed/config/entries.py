@@ -1,0 +1,226 @@
+"""Catalogue entries: everything that changes a cell is part of an entry named in its path."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from stressbed.config.model import Id, Strict
+
+TaskType = Literal[
+    "Classification",
+    "MultilabelClassification",
+    "Clustering",
+    "PairClassification",
+    "Reranking",
+    "Retrieval",
+    "STS",
+    "STR",
+    "Summarization",
+    "BitextMining",
+]
+Axis = Literal["lexical_stylistic", "length", "language"]
+Engine = Literal["transformers", "vllm", "openai", "fake"]
+Backend = Literal[
+    "sentence-transformers", "mteb", "tf", "tfidf-svd", "bm25", "random", "wordllama", "openai"
+]
+
+
+class DatasetEntry(Strict):
+    """A dataset: an mteb task at a fixed revision, or local files plus a task type."""
+
+    id: Id = Field(description="Name in run configs and paths.")
+    task: str | None = Field(None, description="mteb task name; leave out for local files.")
+    revision: str | None = Field(None, description="Revision of the task's data (mteb tasks).")
+    files: dict[str, str] = Field(
+        default_factory=dict,
+        description="Local files (CSV, JSONL, Parquet) by table: `train`, `test`, `corpus`, `queries`, `qrels`, `top_ranked`. "
+        "Relative to the catalogue file. `package:NAME/PATH` names a file inside an installed package.",
+    )
+    columns: dict[str, str] = Field(
+        default_factory=dict,
+        description="Your column for each standard column (`text`, `label`, `sentence1`, ...).",
+    )
+    task_type: TaskType = Field(description="mteb's task type; STR is STS on relatedness data.")
+    subsets: list[str] = Field(
+        default=["default"], description="Subsets that are evaluated (mteb's hf_subsets)."
+    )
+    splits: list[str] = Field(default=["test"], description="Splits that are evaluated.")
+    languages: dict[str, list[str]] = Field(
+        description="Languages of each subset, as ISO 639-3 plus script (`eng-Latn`)."
+    )
+    field_languages: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="Where the two sides of a subset differ: subset -> field -> language.",
+    )
+    main_score: str = Field(description="mteb's main score of the task.")
+    row_limit: int | None = Field(
+        None, gt=0, description="Keep at most so many rows of each table (queries for retrieval)."
+    )
+    max_score: float | None = Field(None, description="Top of the rating scale (STS, STR, local).")
+    min_score: float | None = Field(None, description="Bottom of the rating scale.")
+    licence: str = Field("unknown", description="Licence of the data.")
+    gated: bool = Field(False, description="Whether the hub asks for an agreement first.")
+    n_texts: int | None = Field(None, description="Texts that are embedded, where known.")
+    description: str = Field("", description="What it is and where it comes from.")
+
+
+class ModelSource(Strict):
+    """Where a model's files come from: hub id, folder, or an installed package."""
+
+    model: str = Field(
+        description="Hub id, folder, endpoint's model name, or `package:NAME/PATH` inside an installed package."
+    )
+    revision: str | None = Field(None, description="Pinned revision (hub) or version (package).")
+    gguf_file: str | None = Field(None, description="GGUF file inside `model`, if it is one.")
+    licence: str = Field("unknown", description="Licence of the model.")
+    gated: bool = Field(False, description="Whether the hub asks for an agreement first.")
+    parameters: int | None = Field(None, description="Number of parameters.")
+    trust_remote_code: bool = Field(False, description="Run code that comes with the model.")
+
+
+class Sampling(Strict):
+    """How a generator draws its tokens."""
+
+    temperature: float = Field(0.0, ge=0, description="0 is greedy.")
+    top_p: float = Field(1.0, gt=0, le=1, description="Nucleus.")
+
+
+class Limits(Strict):
+    """Output limit of a request, relative to its input, in tokens."""
+
+    factor: float = Field(2.0, gt=0, description="Output tokens per input token.")
+    minimum: int = Field(64, gt=0, description="At least so many.")
+    maximum: int = Field(512, gt=0, description="At most so many.")
+    expansion_factor: float = Field(4.0, gt=0, description="`factor` for expanding steps.")
+
+
+class RetryRule(Strict):
+    """What happens to an empty output or one cut at the token limit."""
+
+    attempts: int = Field(1, ge=0, le=4, description="Further attempts after the first.")
+    limit_factor: float = Field(2.0, ge=1, description="Larger output limit from attempt 2 on.")
+    temperature: float = Field(0.7, ge=0, description="Temperature from attempt 3 on.")
+
+
+class GeneratorEntry(ModelSource):
+    """An LLM that rewrites texts."""
+
+    id: Id = Field(description="Name in run configs and paths.")
+    engine: Engine = Field(description="Which engine runs it.")
+    dtype: str = Field("float32", description="Number type of weights and activations.")
+    quantization: str | None = Field(None, description="Quantisation, if any.")
+    sampling: Sampling = Field(default_factory=Sampling, description="Temperature and top_p.")
+    limits: Limits = Field(default_factory=Limits, description="Output limits.")
+    retry: RetryRule = Field(default_factory=RetryRule, description="Retries.")
+    context: int = Field(8192, gt=0, description="Longest prompt plus output, in tokens.")
+    batch_size: int = Field(64, gt=0, description="Requests per batch: the unit of resumption.")
+    base_url: str | None = Field(None, description="Endpoint (engine `openai`).")
+    api_key_env: str | None = Field(
+        None, description="Name of the environment variable that holds the endpoint's key."
+    )
+    concurrency: int = Field(8, gt=0, description="Requests in flight (engine `openai`).")
+    price_in: float | None = Field(None, ge=0, description="Price per million input tokens.")
+    price_out: float | None = Field(None, ge=0, description="Price per million output tokens.")
+    spending_cap: float | None = Field(None, ge=0, description="Stop before this is exceeded.")
+    engine_options: dict[str, str | int | float | bool] = Field(
+        default_factory=dict, description="Further options of the engine (vLLM)."
+    )
+    chat_template: bool = Field(True, description="False for a base model without one.")
+    description: str = Field("", description="What it is.")
+
+
+class PromptEntry(Strict):
+    """A prompt template; `{target_language}` is filled, the text follows after a blank line."""
+
+    id: Id = Field(description="Name in transformations.")
+    template: str = Field(description="The words, verbatim.")
+    role: Literal["user", "system"] = Field("user", description="Role of the message.")
+    separator: str = Field("\n\n", description="Between the template and the text.")
+    source: str = Field(description="Where the words come from.")
+
+
+class Step(Strict):
+    """One LLM call of a transformation."""
+
+    prompt: Id = Field(description="Prompt of this call.")
+    language: Literal["source", "target", "intermediate"] = Field(
+        description="What fills `{target_language}`."
+    )
+    expands: bool = Field(False, description="Whether the output is longer than the input.")
+
+
+class TransformationEntry(Strict):
+    """A transformation in its axis."""
+
+    id: Id = Field(description="Name in run configs and paths.")
+    label: str = Field(description="Name in tables and figures.")
+    axis: Axis = Field(description="Axis it belongs to.")
+    steps: list[Step] = Field(min_length=1, max_length=2, description="One or two LLM calls.")
+    draw: Literal["none", "subset", "text"] = Field(
+        "none", description="Whether a language is drawn once per subset or for each text."
+    )
+    pool: list[str] = Field(default_factory=list, description="Languages that may be drawn.")
+    exclude: Literal["none", "source", "subset"] = Field(
+        "none", description="Languages that may not be drawn: the text's own, or all of the subset."
+    )
+    fields: Literal["all", "queries", "documents"] = Field("all", description="Texts it touches.")
+    kind: Literal["rewrite", "summarise", "expand"] = Field(
+        "rewrite", description="Which length rules apply to its outputs."
+    )
+    on_empty: Literal["original", "drop"] = Field("original", description="After all retries.")
+    on_cut: Literal["keep", "original", "drop"] = Field("keep", description="After all retries.")
+    on_too_long: Literal["original", "drop"] = Field(
+        "original", description="When the prompt does not fit the model."
+    )
+    order: int = Field(0, description="Place in tables and figures.")
+
+
+class EmbedderEntry(ModelSource):
+    """A model under test."""
+
+    id: Id = Field(description="Name in run configs and paths.")
+    label: str = Field("", description="Name in tables and figures.")
+    backend: Backend = Field(description="How it is loaded.")
+    dtype: str = Field("float32", description="Number type of weights.")
+    max_length: int | None = Field(None, gt=0, description="Longest input in tokens.")
+    pooling: str | None = Field(None, description="Pooling, where it is not the model's own.")
+    normalise: bool = Field(True, description="Scale vectors to length 1.")
+    instructions: dict[str, str] = Field(
+        default_factory=dict,
+        description="Instruction put before a text, by `TASK:ROLE`, `TASK`, `TYPE:ROLE`, `TYPE`, or role (`query`, `document`); the most specific wins.",
+    )
+    similarity: Literal["cosine", "dot"] = Field("cosine", description="Similarity function.")
+    dimensions: int | None = Field(None, gt=0, description="Size of its vectors, where it is a choice.")
+    batch_size: int = Field(64, gt=0, description="Texts per batch; not part of its identity.")
+    base_url: str | None = Field(None, description="Endpoint (backend `openai`).")
+    api_key_env: str | None = Field(
+        None, description="Name of the environment variable that holds the endpoint's key."
+    )
+    languages: list[str] = Field(default_factory=list, description="Languages it was trained on.")
+    description: str = Field("", description="What it is.")
+
+
+NOT_IDENTITY: dict[str, frozenset[str]] = {
+    "dataset": frozenset({"id", "licence", "gated", "n_texts", "description"}),
+    "generator": frozenset(
+        {
+            "id", "licence", "gated", "parameters", "batch_size", "base_url", "api_key_env",
+            "concurrency", "price_in", "price_out", "spending_cap", "description", "limits",
+            "retry", "context",
+        }
+    ),
+    "transformation": frozenset({"id", "label", "axis", "order"}),
+    "embedder": frozenset(
+        {
+            "id", "label", "licence", "gated", "parameters", "batch_size", "base_url",
+            "api_key_env", "languages", "description",
+        }
+    ),
+}  # fmt: skip
+"""Fields of an entry that never decide a value.
+
+A generator's limits and retries decide which requests are made, so they are part of the
+requests' own identity and of the generate rule's params, not of the engine's.
+"""

@@ -1,0 +1,90 @@
+"""From a config to a plan: the axes of a run, its paths, and what decides each of its jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from stressbed import paths
+from stressbed.config.catalogue import Catalogue, identity, problems_of
+from stressbed.config.model import RunConfig
+from stressbed.errors import Problems
+from stressbed.paths import Variant
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked run config with its catalogue."""
+
+    config: RunConfig
+    catalogue: Catalogue
+    base: Path
+
+    @property
+    def results(self) -> Path:
+        """Folder of all results."""
+        return Path(self.config.results)
+
+    @property
+    def run_folder(self) -> Path:
+        """Folder of this run's outputs."""
+        return self.results / paths.RUN_FOLDER.format(run=self.config.run)
+
+    @property
+    def rewrites(self) -> list[Variant]:
+        """Variants that a generator makes."""
+        return [
+            Variant(g, t, s)
+            for g in self.config.generator
+            for t in self.config.transformations
+            for s in self.config.seeds
+        ]
+
+    @property
+    def variants(self) -> list[Variant]:
+        """All variants, the original first."""
+        return [Variant.parse(paths.ORIGINAL), *self.rewrites]
+
+    def dataset_identity(self, dataset: str) -> str:
+        """Return the hash of a dataset's catalogue entry."""
+        return identity("dataset", self.catalogue.datasets[dataset])
+
+    def generator_identity(self, generator: str) -> str:
+        """Return the hash of what decides a generator's answer to a given request."""
+        return identity("generator", self.catalogue.generators[generator])
+
+    def embedder_identity(self, embedder: str) -> str:
+        """Return the hash of what decides an embedder's vectors."""
+        return identity("embedder", self.catalogue.embedders[embedder])
+
+    def local_files(self, dataset: str) -> list[Path]:
+        """Return the files that a local dataset is read from."""
+        entry = self.catalogue.datasets[dataset]
+        folder = self.catalogue.origin["datasets", dataset].parent
+        from stressbed.sources import resolve
+
+        return [resolve(f, folder) for f in entry.files.values()]
+
+
+def load_run(config: Mapping[str, Any], *, base: Path | None = None) -> Plan:
+    """Return the plan of a run; `base` is the folder that holds `config/catalogue`.
+
+    Raises:
+        Problems: Everything that is wrong with the config, the catalogue and local files.
+    """
+    base = base or Path.cwd()
+    try:
+        run = RunConfig.model_validate(dict(config))
+    except ValidationError as e:
+        raise Problems(list(problems_of(e, "run config"))) from e
+    sources = [base / "config" / "catalogue", *(base / c for c in run.catalogue)]
+    catalogue = Catalogue.read(sources)
+    plan = Plan(run, catalogue, base)
+    from stressbed.config.checks import check
+
+    check(plan)
+    return plan

@@ -1,0 +1,71 @@
+"""The run config: one strict model from which the schema and the manual are generated."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from stressbed.paths import ID_PATTERN
+
+
+class Strict(BaseModel):
+    """A model that refuses unknown keys and cannot be changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Id = Annotated[str, Field(pattern=f"^{ID_PATTERN}$")]
+JobAxis = Literal["embedder", "dataset", "variant"]
+GenerateAxis = Literal["dataset", "generator"]
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+class RunConfig(Strict):
+    """One run: which cells exist and where their results go."""
+
+    run: Id = Field(description="Name of the run; its outputs go to `<results>/runs/<run>/`.")
+    description: str = Field("", description="A sentence for the report.")
+    results: str = Field(
+        "results", description="Folder of all results, relative to the working directory."
+    )
+    catalogue: list[str] = Field(
+        default_factory=list,
+        description="Folders or files with catalogue entries of your own; they are read after `config/catalogue`.",
+    )
+    datasets: list[Id] = Field(min_length=1, description="Catalogue ids of datasets.")
+    embedders: list[Id] = Field(min_length=1, description="Catalogue ids of embedders.")
+    generator: Annotated[list[Id], BeforeValidator(_listed)] = Field(
+        min_length=1, description="Catalogue id of the generator, or a list of ids."
+    )
+    transformations: list[Id] = Field(
+        min_length=1, description="Catalogue ids of transformations."
+    )
+    seeds: list[Annotated[int, Field(ge=0)]] = Field(
+        min_length=1,
+        description="Seeds of the rewriting: drawn languages, and sampling where temperature > 0.",
+    )
+    job_axes: list[JobAxis] = Field(
+        default=["embedder", "dataset"],
+        description="Axes along which `embed` and `score` are cut into jobs.",
+    )
+    generate_job_axes: list[GenerateAxis] = Field(
+        default=["dataset", "generator"],
+        description="Axes along which `generate` and `transform` are cut into jobs.",
+    )
+    fallback_mark: float = Field(
+        0.01,
+        ge=0,
+        le=1,
+        description="Share of fallbacks above which a cell is marked in the tables.",
+    )
+    notice: str = Field("", description="First lines of the report: what a reader must know.")
+    labels: dict[str, str] = Field(
+        default_factory=dict, description="Names shown in tables and figures, by catalogue id."
+    )
+    colours: dict[str, str] = Field(
+        default_factory=dict, description="Colours in figures, by catalogue id (hex)."
+    )

@@ -1,0 +1,3 @@
+"""dataset stage."""
+
+VERSION = "1"

@@ -1,0 +1,3 @@
+"""embed stage."""
+
+VERSION = "1"

@@ -1,0 +1,3 @@
+"""plot stage."""
+
+VERSION = "1"

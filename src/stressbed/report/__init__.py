@@ -1,0 +1,3 @@
+"""report stage."""
+
+VERSION = "1"

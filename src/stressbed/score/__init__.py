@@ -1,0 +1,3 @@
+"""score stage."""
+
+VERSION = "1"

@@ -1,0 +1,3 @@
+"""transform stage."""
+
+VERSION = "1"
