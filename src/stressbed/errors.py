@@ -33,9 +33,7 @@ class StressbedError(Exception):
         return (_rebuild, (type(self), self.what, self.where, self.allowed, self.do))
 
 
-def _rebuild(
-    cls: type[StressbedError], what: str, where: str, allowed: str, do: str
-) -> StressbedError:
+def _rebuild(cls: type[StressbedError], what: str, where: str, allowed: str, do: str) -> StressbedError:
     return cls(what, where=where, allowed=allowed, do=do)
 
 

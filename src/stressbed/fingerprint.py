@@ -17,9 +17,7 @@ def digest(value: object) -> str:
         TypeError: The value holds something that JSON cannot write.
         ValueError: The value holds NaN or an infinity.
     """
-    text = json.dumps(
-        value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False
-    )
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
 
 

@@ -86,7 +86,7 @@ class Catalogue:
             raise Problems(problems)
         return cls(**found, origin=origin)
 
-    def get(self, kind: str, name: str, where: str) -> Any:  # noqa: ANN401  # one entry of five types
+    def get(self, kind: str, name: str, where: str) -> Any:  # one entry of five types
         """Return an entry.
 
         Raises:
@@ -107,8 +107,7 @@ class Catalogue:
         entry = self.transformations[name]
         prompts = [self.prompts[s.prompt] for s in entry.steps]
         return digest(
-            [identity("transformation", entry)]
-            + [[p.template, p.role, p.separator] for p in prompts]
+            [identity("transformation", entry)] + [[p.template, p.role, p.separator] for p in prompts]
         )
 
 
@@ -127,9 +126,7 @@ def _files(sources: list[Path], problems: list[StressbedError]) -> Iterator[Path
             problems.append(ConfigError("no such catalogue file or folder", where=str(source)))
 
 
-def _entries(
-    path: Path, problems: list[StressbedError]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _entries(path: Path, problems: list[StressbedError]) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as e:

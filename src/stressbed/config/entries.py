@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -22,9 +22,7 @@ TaskType = Literal[
 ]
 Axis = Literal["lexical_stylistic", "length", "language"]
 Engine = Literal["transformers", "vllm", "openai", "fake"]
-Backend = Literal[
-    "sentence-transformers", "mteb", "tf", "tfidf-svd", "bm25", "random", "wordllama", "openai"
-]
+Backend = Literal["sentence-transformers", "mteb", "tf", "tfidf-svd", "bm25", "random", "wordllama", "openai"]
 
 
 class DatasetEntry(Strict):

@@ -29,9 +29,7 @@ class RunConfig(Strict):
 
     run: Id = Field(description="Name of the run; its outputs go to `<results>/runs/<run>/`.")
     description: str = Field("", description="A sentence for the report.")
-    results: str = Field(
-        "results", description="Folder of all results, relative to the working directory."
-    )
+    results: str = Field("results", description="Folder of all results, relative to the working directory.")
     catalogue: list[str] = Field(
         default_factory=list,
         description="Folders or files with catalogue entries of your own; they are read after `config/catalogue`.",
@@ -41,9 +39,7 @@ class RunConfig(Strict):
     generator: Annotated[list[Id], BeforeValidator(_listed)] = Field(
         min_length=1, description="Catalogue id of the generator, or a list of ids."
     )
-    transformations: list[Id] = Field(
-        min_length=1, description="Catalogue ids of transformations."
-    )
+    transformations: list[Id] = Field(min_length=1, description="Catalogue ids of transformations.")
     seeds: list[Annotated[int, Field(ge=0)]] = Field(
         min_length=1,
         description="Seeds of the rewriting: drawn languages, and sampling where temperature > 0.",

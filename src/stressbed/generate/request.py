@@ -34,9 +34,7 @@ class ChatRequest:
 
     def key(self, generator: str) -> str:
         """Return the request's identity under a generator's identity."""
-        messages = [
-            [role, content.encode("utf-8", "surrogatepass").hex()] for role, content in self.messages
-        ]
+        messages = [[role, content.encode("utf-8", "surrogatepass").hex()] for role, content in self.messages]
         return digest(
             [generator, messages, self.max_tokens, self.temperature, self.top_p, self.attempt, self.seed]
         )
@@ -60,9 +58,7 @@ class Engine(Protocol):
         """Return the number of tokens of each text, without special tokens."""
         ...
 
-    def complete(
-        self, requests: Sequence[ChatRequest], keys: Sequence[str]
-    ) -> list[Completion]:
+    def complete(self, requests: Sequence[ChatRequest], keys: Sequence[str]) -> list[Completion]:
         """Return one completion per request, in order. A batch of the plan is one call."""
         ...
 
