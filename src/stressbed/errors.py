@@ -61,7 +61,7 @@ class ScoreError(StressbedError):
     """A cell cannot be scored: its data do not allow the metric."""
 
 
-class Problems(ConfigError):
+class Problems(ConfigError):  # noqa: N818  # it is a list of errors
     """Several problems at once, so that a user mends them in one go."""
 
     def __init__(self, problems: list[StressbedError]) -> None:
