@@ -23,21 +23,33 @@ TaskType = Literal[
 Axis = Literal["lexical_stylistic", "length", "language"]
 Engine = Literal["transformers", "vllm", "openai", "fake"]
 Backend = Literal["sentence-transformers", "mteb", "tf", "tfidf-svd", "bm25", "random", "wordllama", "openai"]
+FileFormat = Literal["table", "lee", "fasttext"]
 
 
 class DatasetEntry(Strict):
     """A dataset: an mteb task at a fixed revision, or local files plus a task type."""
 
     id: Id = Field(description="Name in run configs and paths.")
-    task: str | None = Field(None, description="mteb task name; leave out for local files.")
-    revision: str | None = Field(None, description="Revision of the task's data (mteb tasks).")
+    task: str | None = Field(default=None, description="mteb task name; leave out for local files.")
+    revision: str | None = Field(default=None, description="Revision of the task's data (mteb tasks).")
     files: dict[str, str] = Field(
-        default_factory=dict,
-        description="Local files (CSV, JSONL, Parquet) by table: `train`, `test`, `corpus`, `queries`, `qrels`, `top_ranked`. "
-        "Relative to the catalogue file. `package:NAME/PATH` names a file inside an installed package.",
+        default={},
+        description=(
+            "Local files (CSV, JSONL, Parquet) by table: `train`, `test`, `corpus`, `queries`, `qrels`, "
+            "`top_ranked`. Relative to the catalogue file. `package:NAME/PATH` names a file inside an "
+            "installed package."
+        ),
+    )
+    format: FileFormat = Field(
+        default="table",
+        description=(
+            "How local files are laid out. `table`: rows with named columns. `lee`: `corpus` has one "
+            "document a line, `ratings` a tab-separated matrix of the ratings of every pair. `fasttext`: `all` has "
+            "lines `__label__NAME text`, split into halves for train and test."
+        ),
     )
     columns: dict[str, str] = Field(
-        default_factory=dict,
+        default={},
         description="Your column for each standard column (`text`, `label`, `sentence1`, ...).",
     )
     task_type: TaskType = Field(description="mteb's task type; STR is STS on relatedness data.")
@@ -49,57 +61,61 @@ class DatasetEntry(Strict):
         description="Languages of each subset, as ISO 639-3 plus script (`eng-Latn`)."
     )
     field_languages: dict[str, dict[str, str]] = Field(
-        default_factory=dict,
+        default={},
         description="Where the two sides of a subset differ: subset -> field -> language.",
     )
     main_score: str = Field(description="mteb's main score of the task.")
     row_limit: int | None = Field(
-        None, gt=0, description="Keep at most so many rows of each table (queries for retrieval)."
+        default=None,
+        gt=0,
+        description="Keep at most so many rows of each table (queries for retrieval, documents for `lee`).",
     )
-    max_score: float | None = Field(None, description="Top of the rating scale (STS, STR, local).")
-    min_score: float | None = Field(None, description="Bottom of the rating scale.")
-    licence: str = Field("unknown", description="Licence of the data.")
-    gated: bool = Field(False, description="Whether the hub asks for an agreement first.")
-    n_texts: int | None = Field(None, description="Texts that are embedded, where known.")
-    description: str = Field("", description="What it is and where it comes from.")
+    max_score: float | None = Field(default=None, description="Top of the rating scale (STS, STR, local).")
+    min_score: float | None = Field(default=None, description="Bottom of the rating scale.")
+    licence: str = Field(default="unknown", description="Licence of the data.")
+    gated: bool = Field(default=False, description="Whether the hub asks for an agreement first.")
+    n_texts: int | None = Field(default=None, description="Texts that are embedded, where known.")
+    description: str = Field(default="", description="What it is and where it comes from.")
 
 
 class ModelSource(Strict):
     """Where a model's files come from: hub id, folder, or an installed package."""
 
     model: str = Field(
-        description="Hub id, folder, endpoint's model name, or `package:NAME/PATH` inside an installed package."
+        description=(
+            "Hub id, folder, endpoint's model name, or `package:NAME/PATH` inside an installed package."
+        )
     )
-    revision: str | None = Field(None, description="Pinned revision (hub) or version (package).")
-    gguf_file: str | None = Field(None, description="GGUF file inside `model`, if it is one.")
-    licence: str = Field("unknown", description="Licence of the model.")
-    gated: bool = Field(False, description="Whether the hub asks for an agreement first.")
-    parameters: int | None = Field(None, description="Number of parameters.")
-    trust_remote_code: bool = Field(False, description="Run code that comes with the model.")
+    revision: str | None = Field(default=None, description="Pinned revision (hub) or version (package).")
+    gguf_file: str | None = Field(default=None, description="GGUF file inside `model`, if it is one.")
+    licence: str = Field(default="unknown", description="Licence of the model.")
+    gated: bool = Field(default=False, description="Whether the hub asks for an agreement first.")
+    parameters: int | None = Field(default=None, description="Number of parameters.")
+    trust_remote_code: bool = Field(default=False, description="Run code that comes with the model.")
 
 
 class Sampling(Strict):
     """How a generator draws its tokens."""
 
-    temperature: float = Field(0.0, ge=0, description="0 is greedy.")
-    top_p: float = Field(1.0, gt=0, le=1, description="Nucleus.")
+    temperature: float = Field(default=0.0, ge=0, description="0 is greedy.")
+    top_p: float = Field(default=1.0, gt=0, le=1, description="Nucleus.")
 
 
 class Limits(Strict):
     """Output limit of a request, relative to its input, in tokens."""
 
-    factor: float = Field(2.0, gt=0, description="Output tokens per input token.")
-    minimum: int = Field(64, gt=0, description="At least so many.")
-    maximum: int = Field(512, gt=0, description="At most so many.")
-    expansion_factor: float = Field(4.0, gt=0, description="`factor` for expanding steps.")
+    factor: float = Field(default=2.0, gt=0, description="Output tokens per input token.")
+    minimum: int = Field(default=64, gt=0, description="At least so many.")
+    maximum: int = Field(default=512, gt=0, description="At most so many.")
+    expansion_factor: float = Field(default=4.0, gt=0, description="`factor` for expanding steps.")
 
 
 class RetryRule(Strict):
     """What happens to an empty output or one cut at the token limit."""
 
-    attempts: int = Field(1, ge=0, le=4, description="Further attempts after the first.")
-    limit_factor: float = Field(2.0, ge=1, description="Larger output limit from attempt 2 on.")
-    temperature: float = Field(0.7, ge=0, description="Temperature from attempt 3 on.")
+    attempts: int = Field(default=1, ge=0, le=4, description="Further attempts after the first.")
+    limit_factor: float = Field(default=2.0, ge=1, description="Larger output limit from attempt 2 on.")
+    temperature: float = Field(default=0.7, ge=0, description="Temperature from attempt 3 on.")
 
 
 class GeneratorEntry(ModelSource):
@@ -107,26 +123,26 @@ class GeneratorEntry(ModelSource):
 
     id: Id = Field(description="Name in run configs and paths.")
     engine: Engine = Field(description="Which engine runs it.")
-    dtype: str = Field("float32", description="Number type of weights and activations.")
-    quantization: str | None = Field(None, description="Quantisation, if any.")
-    sampling: Sampling = Field(default_factory=Sampling, description="Temperature and top_p.")
-    limits: Limits = Field(default_factory=Limits, description="Output limits.")
-    retry: RetryRule = Field(default_factory=RetryRule, description="Retries.")
-    context: int = Field(8192, gt=0, description="Longest prompt plus output, in tokens.")
-    batch_size: int = Field(64, gt=0, description="Requests per batch: the unit of resumption.")
-    base_url: str | None = Field(None, description="Endpoint (engine `openai`).")
+    dtype: str = Field(default="float32", description="Number type of weights and activations.")
+    quantization: str | None = Field(default=None, description="Quantisation, if any.")
+    sampling: Sampling = Field(default=Sampling(), description="Temperature and top_p.")
+    limits: Limits = Field(default=Limits(), description="Output limits.")
+    retry: RetryRule = Field(default=RetryRule(), description="Retries.")
+    context: int = Field(default=8192, gt=0, description="Longest prompt plus output, in tokens.")
+    batch_size: int = Field(default=64, gt=0, description="Requests per batch: the unit of resumption.")
+    base_url: str | None = Field(default=None, description="Endpoint (engine `openai`).")
     api_key_env: str | None = Field(
-        None, description="Name of the environment variable that holds the endpoint's key."
+        default=None, description="Name of the environment variable that holds the endpoint's key."
     )
-    concurrency: int = Field(8, gt=0, description="Requests in flight (engine `openai`).")
-    price_in: float | None = Field(None, ge=0, description="Price per million input tokens.")
-    price_out: float | None = Field(None, ge=0, description="Price per million output tokens.")
-    spending_cap: float | None = Field(None, ge=0, description="Stop before this is exceeded.")
+    concurrency: int = Field(default=8, gt=0, description="Requests in flight (engine `openai`).")
+    price_in: float | None = Field(default=None, ge=0, description="Price per million input tokens.")
+    price_out: float | None = Field(default=None, ge=0, description="Price per million output tokens.")
+    spending_cap: float | None = Field(default=None, ge=0, description="Stop before this is exceeded.")
     engine_options: dict[str, str | int | float | bool] = Field(
-        default_factory=dict, description="Further options of the engine (vLLM)."
+        default={}, description="Further options of the engine (vLLM)."
     )
-    chat_template: bool = Field(True, description="False for a base model without one.")
-    description: str = Field("", description="What it is.")
+    chat_template: bool = Field(default=True, description="False for a base model without one.")
+    description: str = Field(default="", description="What it is.")
 
 
 class PromptEntry(Strict):
@@ -134,7 +150,7 @@ class PromptEntry(Strict):
 
     id: Id = Field(description="Name in transformations.")
     template: str = Field(description="The words, verbatim.")
-    role: Literal["user", "system"] = Field("user", description="Role of the message.")
+    role: Literal["user", "system"] = Field(default="user", description="Role of the message.")
     separator: str = Field("\n\n", description="Between the template and the text.")
     source: str = Field(description="Where the words come from.")
 
@@ -146,7 +162,7 @@ class Step(Strict):
     language: Literal["source", "target", "intermediate"] = Field(
         description="What fills `{target_language}`."
     )
-    expands: bool = Field(False, description="Whether the output is longer than the input.")
+    expands: bool = Field(default=False, description="Whether the output is longer than the input.")
 
 
 class TransformationEntry(Strict):
@@ -157,47 +173,52 @@ class TransformationEntry(Strict):
     axis: Axis = Field(description="Axis it belongs to.")
     steps: list[Step] = Field(min_length=1, max_length=2, description="One or two LLM calls.")
     draw: Literal["none", "subset", "text"] = Field(
-        "none", description="Whether a language is drawn once per subset or for each text."
+        default="none", description="Whether a language is drawn once per subset or for each text."
     )
-    pool: list[str] = Field(default_factory=list, description="Languages that may be drawn.")
+    pool: list[str] = Field(default=[], description="Languages that may be drawn.")
     exclude: Literal["none", "source", "subset"] = Field(
-        "none", description="Languages that may not be drawn: the text's own, or all of the subset."
+        default="none", description="Languages that may not be drawn: the text's own, or all of the subset."
     )
-    fields: Literal["all", "queries", "documents"] = Field("all", description="Texts it touches.")
+    fields: Literal["all", "queries", "documents"] = Field(default="all", description="Texts it touches.")
     kind: Literal["rewrite", "summarise", "expand"] = Field(
-        "rewrite", description="Which length rules apply to its outputs."
+        default="rewrite", description="Which length rules apply to its outputs."
     )
-    on_empty: Literal["original", "drop"] = Field("original", description="After all retries.")
-    on_cut: Literal["keep", "original", "drop"] = Field("keep", description="After all retries.")
+    on_empty: Literal["original", "drop"] = Field(default="original", description="After all retries.")
+    on_cut: Literal["keep", "original", "drop"] = Field(default="keep", description="After all retries.")
     on_too_long: Literal["original", "drop"] = Field(
-        "original", description="When the prompt does not fit the model."
+        default="original", description="When the prompt does not fit the model."
     )
-    order: int = Field(0, description="Place in tables and figures.")
+    order: int = Field(default=0, description="Place in tables and figures.")
 
 
 class EmbedderEntry(ModelSource):
     """A model under test."""
 
     id: Id = Field(description="Name in run configs and paths.")
-    label: str = Field("", description="Name in tables and figures.")
+    label: str = Field(default="", description="Name in tables and figures.")
     backend: Backend = Field(description="How it is loaded.")
-    dtype: str = Field("float32", description="Number type of weights.")
-    max_length: int | None = Field(None, gt=0, description="Longest input in tokens.")
-    pooling: str | None = Field(None, description="Pooling, where it is not the model's own.")
-    normalise: bool = Field(True, description="Scale vectors to length 1.")
+    dtype: str = Field(default="float32", description="Number type of weights.")
+    max_length: int | None = Field(default=None, gt=0, description="Longest input in tokens.")
+    pooling: str | None = Field(default=None, description="Pooling, where it is not the model's own.")
+    normalise: bool = Field(default=True, description="Scale vectors to length 1.")
     instructions: dict[str, str] = Field(
-        default_factory=dict,
-        description="Instruction put before a text, by `TASK:ROLE`, `TASK`, `TYPE:ROLE`, `TYPE`, or role (`query`, `document`); the most specific wins.",
+        default={},
+        description=(
+            "Instruction put before a text, by `TASK:ROLE`, `TASK`, `TYPE:ROLE`, `TYPE`, or role "
+            "(`query`, `document`); the most specific wins."
+        ),
     )
-    similarity: Literal["cosine", "dot"] = Field("cosine", description="Similarity function.")
-    dimensions: int | None = Field(None, gt=0, description="Size of its vectors, where it is a choice.")
-    batch_size: int = Field(64, gt=0, description="Texts per batch; not part of its identity.")
-    base_url: str | None = Field(None, description="Endpoint (backend `openai`).")
+    similarity: Literal["cosine", "dot"] = Field(default="cosine", description="Similarity function.")
+    dimensions: int | None = Field(
+        default=None, gt=0, description="Size of its vectors, where it is a choice."
+    )
+    batch_size: int = Field(default=64, gt=0, description="Texts per batch; not part of its identity.")
+    base_url: str | None = Field(default=None, description="Endpoint (backend `openai`).")
     api_key_env: str | None = Field(
-        None, description="Name of the environment variable that holds the endpoint's key."
+        default=None, description="Name of the environment variable that holds the endpoint's key."
     )
-    languages: list[str] = Field(default_factory=list, description="Languages it was trained on.")
-    description: str = Field("", description="What it is.")
+    languages: list[str] = Field(default=[], description="Languages it was trained on.")
+    description: str = Field(default="", description="What it is.")
 
 
 NOT_IDENTITY: dict[str, frozenset[str]] = {

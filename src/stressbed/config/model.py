@@ -28,11 +28,15 @@ class RunConfig(Strict):
     """One run: which cells exist and where their results go."""
 
     run: Id = Field(description="Name of the run; its outputs go to `<results>/runs/<run>/`.")
-    description: str = Field("", description="A sentence for the report.")
-    results: str = Field("results", description="Folder of all results, relative to the working directory.")
+    description: str = Field(default="", description="A sentence for the report.")
+    results: str = Field(
+        default="results", description="Folder of all results, relative to the working directory."
+    )
     catalogue: list[str] = Field(
-        default_factory=list,
-        description="Folders or files with catalogue entries of your own; they are read after `config/catalogue`.",
+        default=[],
+        description=(
+            "Folders or files with catalogue entries of your own; they are read after `config/catalogue`."
+        ),
     )
     datasets: list[Id] = Field(min_length=1, description="Catalogue ids of datasets.")
     embedders: list[Id] = Field(min_length=1, description="Catalogue ids of embedders.")
@@ -53,15 +57,13 @@ class RunConfig(Strict):
         description="Axes along which `generate` and `transform` are cut into jobs.",
     )
     fallback_mark: float = Field(
-        0.01,
+        default=0.01,
         ge=0,
         le=1,
         description="Share of fallbacks above which a cell is marked in the tables.",
     )
-    notice: str = Field("", description="First lines of the report: what a reader must know.")
+    notice: str = Field(default="", description="First lines of the report: what a reader must know.")
     labels: dict[str, str] = Field(
-        default_factory=dict, description="Names shown in tables and figures, by catalogue id."
+        default={}, description="Names shown in tables and figures, by catalogue id."
     )
-    colours: dict[str, str] = Field(
-        default_factory=dict, description="Colours in figures, by catalogue id (hex)."
-    )
+    colours: dict[str, str] = Field(default={}, description="Colours in figures, by catalogue id (hex).")
