@@ -1,0 +1,52 @@
+# stressbed: how robust are text-embedding models when their input texts change?
+# A table of contents: the stages are in workflow/rules, their code in src/stressbed.
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+if not workflow.overwrite_configfiles:
+
+    configfile: "config/quickstart.yaml"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/dataset.smk"
+include: "workflow/rules/generate.smk"
+include: "workflow/rules/transform.smk"
+include: "workflow/rules/embed.smk"
+include: "workflow/rules/score.smk"
+include: "workflow/rules/collect.smk"
+include: "workflow/rules/analyse.smk"
+include: "workflow/rules/plot.smk"
+include: "workflow/rules/report.smk"
+
+
+# Every intermediate is a target: one that a failed job removed would otherwise go unnoticed.
+rule all:
+    default_target: True
+    input:
+        grid.datasets(paths.MANIFEST),
+        grid.datasets(paths.TEXTS),
+        grid.datasets(paths.INPUTS),
+        grid.all_rewrites(paths.COMPLETIONS),
+        grid.all_rewrites(paths.TRANSFORM),
+        grid.all_cells(paths.EMBEDDING),
+        grid.all_cells(paths.SCORE),
+        rules.collect.output,
+        rules.analyse.output,
+        rules.plot.output,
+        rules.summary.output,
+        rules.config.output,
+
+
+onsuccess:
+    write_report(grid)
+    logger.info("\n".join(["Results:", *where_results_are(grid)]))
+
+
+onerror:
+    logger.error(f"Logs of the jobs: {grid.path('logs')}/ . What was finished is kept; run again to go on.")

@@ -1,0 +1,98 @@
+"""What every job of the workflow does around its work: logging, signals, statistics."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import resource
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from stressbed.errors import StressbedError
+from stressbed.store import write_text
+
+log = logging.getLogger("stressbed")
+
+
+@dataclass
+class Job:
+    """One running job; `counters` end up in its statistics file."""
+
+    stage: str
+    name: str
+    counters: dict[str, float | int | str] = field(default_factory=dict)
+
+    def count(self, values: Mapping[str, Any]) -> None:
+        """Add numbers to the counters; other values replace what was there."""
+        for key, value in values.items():
+            old = self.counters.get(key, 0)
+            if isinstance(value, int | float) and isinstance(old, int | float):
+                self.counters[key] = old + value
+            else:
+                self.counters[key] = value
+
+
+@contextlib.contextmanager
+def job(stage: str, *, log_file: str, stats: str | None, name: str) -> Iterator[Job]:
+    """Run a job's work with its log and, when it succeeds, write its statistics.
+
+    Args:
+        stage: Name of the stage.
+        log_file: Everything that is logged goes there, and to standard error.
+        stats: Where seconds, peak memory (MB) and counters go, or None.
+        name: The job's coordinates, for the log.
+
+    A `StressbedError` ends the process with its message alone: a user's mistake needs no traceback.
+    """
+    _log_to(log_file)
+    this = Job(stage, name)
+    started, clock = datetime.now(UTC), time.perf_counter()
+    log.info("%s %s: started", stage, name)
+    try:
+        yield this
+    except StressbedError as e:
+        log.error("%s %s failed\n%s", stage, name, e)  # noqa: TRY400  # the message is for the user
+        sys.exit(1)
+    except Exception:
+        log.exception("%s %s failed", stage, name)
+        raise
+    seconds = time.perf_counter() - clock
+    log.info("%s %s: done in %.1f s", stage, name, seconds)
+    if stats is not None:
+        record = {
+            "stage": stage,
+            "job": name,
+            "started": started.isoformat(timespec="seconds"),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(seconds, 3),
+            "peak_memory_mb": peak_memory_mb(),
+            "counters": this.counters,
+        }
+        write_text(stats, json.dumps(record, indent=1, sort_keys=True) + "\n")
+
+
+def peak_memory_mb() -> float:
+    """Return the largest resident size so far of this process or of one of its children, in MB."""
+    kilobytes = max(
+        resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return round(kilobytes / 1024, 1)
+
+
+def _log_to(path: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    form = logging.Formatter("%(asctime)s %(levelname)s %(message)s", "%H:%M:%S")
+    handlers: list[logging.Handler] = [logging.FileHandler(path, mode="a"), logging.StreamHandler(sys.stderr)]
+    root = logging.getLogger("stressbed")
+    root.setLevel(logging.INFO)
+    root.propagate = False
+    root.handlers.clear()
+    for handler in handlers:
+        handler.setFormatter(form)
+        root.addHandler(handler)

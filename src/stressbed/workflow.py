@@ -1,0 +1,238 @@
+"""What the rules ask for: paths, inputs and params of a run, as plain functions of a plan.
+
+Everything here is cheap and imports no model library: it runs whenever the DAG is built.
+
+Two kinds of params: those that *decide* a result name themselves (``"embedder=ab12"``; Snakemake
+compares params as a set of values, so a value must say what it is), and the *spec* that a script
+needs to do its work (JSON; its functions take `output`, which keeps Snakemake from comparing it,
+so that a changed label or batch size does not rerun a job).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import yaml
+
+from stressbed import analyse, collect, dataset, embed, generate, paths, plot, report, score, transform
+from stressbed.config import Plan
+from stressbed.paths import Variant
+
+VERSIONS: dict[str, str] = {
+    "dataset": dataset.VERSION,
+    "generate": generate.VERSION,
+    "transform": transform.VERSION,
+    "embed": embed.VERSION,
+    "score": score.VERSION,
+    "collect": collect.VERSION,
+    "analyse": analyse.VERSION,
+    "plot": plot.VERSION,
+    "report": report.VERSION,
+}
+"""Version of each stage: part of its rule's params."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The paths and params of a run's rules."""
+
+    plan: Plan
+
+    def path(self, pattern: str) -> str:
+        """Return a pattern of the path grammar below the results folder."""
+        return f"{self.plan.results}/{pattern}"
+
+    def run_path(self, name: str) -> str:
+        """Return a path in the run's own folder."""
+        return f"{self.plan.run_folder}/{name}"
+
+    @property
+    def embed_axes(self) -> list[str]:
+        """Wildcards of `embed` and `score`."""
+        return list(self.plan.config.job_axes)
+
+    @property
+    def generate_axes(self) -> list[str]:
+        """Wildcards of `generate` and `transform`."""
+        return list(self.plan.config.generate_job_axes)
+
+    def cells(self, pattern: str) -> list[str]:
+        """Return the outputs of an `embed` or `score` job; its job axes stay wildcards."""
+        return self._expand(self.path(pattern), self.plan.variants, self.embed_axes)
+
+    def rewrites(self, pattern: str) -> list[str]:
+        """Return the outputs of a `generate` or `transform` job; its job axes stay wildcards."""
+        text = self.path(pattern).replace("{variant}", paths.VARIANT)
+        config = self.plan.config
+        axes = {
+            "dataset": config.datasets,
+            "generator": config.generator,
+            "transformation": config.transformations,
+            "seed": config.seeds,
+        }
+        return _fill(text, {k: v for k, v in axes.items() if k not in self.generate_axes})
+
+    def all_cells(self, pattern: str) -> list[str]:
+        """Return the files of all cells of the run."""
+        return self._expand(self.path(pattern), self.plan.variants, [])
+
+    def all_rewrites(self, pattern: str) -> list[str]:
+        """Return the files of all rewritten variants of all datasets of the run."""
+        return self._expand(self.path(pattern), self.plan.rewrites, [])
+
+    def datasets(self, pattern: str, wildcards: Mapping[str, str] | None = None) -> list[str]:
+        """Return a file of each dataset that a job needs."""
+        chosen = self._chosen("dataset", self.plan.config.datasets, wildcards)
+        return [self.path(pattern).format(dataset=d) for d in chosen]
+
+    def transforms_for(self, wildcards: Mapping[str, str]) -> list[str]:
+        """Return the rewritten texts that an `embed` or `score` job needs."""
+        return [p for p in self._needed(paths.TRANSFORM, wildcards) if f"/{paths.ORIGINAL}." not in p]
+
+    def embeddings_for(self, wildcards: Mapping[str, str]) -> list[str]:
+        """Return the embeddings that a `score` job needs."""
+        return self._needed(paths.EMBEDDING, wildcards)
+
+    def transform_inputs(self, wildcards: Mapping[str, str]) -> list[str]:
+        """Return the completions that a `transform` job reads."""
+        return [p.format(**wildcards) for p in self.rewrites(paths.COMPLETIONS)]
+
+    def local_files(self, wildcards: Mapping[str, str]) -> list[str]:
+        """Return the files that a local dataset is read from."""
+        return [str(p) for p in self.plan.local_files(wildcards["dataset"])]
+
+    def job(self, stage: str, axes: Sequence[str], folder: str = "jobs", suffix: str = "json") -> str:
+        """Return the path of a job's statistics or log, with its axes as wildcards."""
+        return self.path("/".join([folder, stage, *(f"{{{a}}}" for a in axes)]) + f".{suffix}")
+
+    def all_jobs(self) -> list[str]:
+        """Return the statistics files of all jobs of the run."""
+        config = self.plan.config
+        values: dict[str, Sequence[object]] = {
+            "dataset": config.datasets,
+            "embedder": config.embedders,
+            "generator": config.generator,
+            "variant": self.plan.variants,
+        }
+        found: list[str] = []
+        for stage, axes in self.job_axes.items():
+            found += _fill(self.job(stage, axes), {a: values[a] for a in axes})
+        return found
+
+    @property
+    def job_axes(self) -> dict[str, list[str]]:
+        """Wildcards of each stage that keeps statistics."""
+        return {
+            "dataset": ["dataset"],
+            "texts": ["dataset"],
+            "generate": self.generate_axes,
+            "transform": self.generate_axes,
+            "embed": self.embed_axes,
+            "score": self.embed_axes,
+        }
+
+    def decides(self, stage: str, wildcards: Mapping[str, str]) -> list[str]:
+        """Return what decides a job's outputs beside its inputs: strings that name themselves."""
+        return [f"{stage}-version={VERSIONS[stage]}", *self._decides(stage, wildcards)]
+
+    def _decides(self, stage: str, wildcards: Mapping[str, str]) -> list[str]:
+        plan, catalogue, config = self.plan, self.plan.catalogue, self.plan.config
+        if stage == "dataset":
+            name = wildcards["dataset"]
+            return [f"dataset:{name}={plan.dataset_identity(name)}"]
+        if stage in {"generate", "transform"}:
+            generators = self._chosen("generator", config.generator, wildcards)
+            found = [
+                f"transformation:{t}={catalogue.transformation_identity(t)}" for t in config.transformations
+            ]
+            for g in generators:
+                entry = catalogue.generators[g]
+                found.append(f"generator:{g}={plan.generator_identity(g)}")
+                rules = {"limits": entry.limits, "retry": entry.retry}
+                found += [f"{k}:{g}={v.model_dump_json()}" for k, v in rules.items()]
+                found.append(f"context:{g}={entry.context}")
+            return found
+        if stage in {"embed", "score"}:
+            embedders = self._chosen("embedder", config.embedders, wildcards)
+            return [f"embedder:{e}={plan.embedder_identity(e)}" for e in embedders]
+        return []
+
+    def spec(self, *kinds: str) -> str:
+        """Return the catalogue entries of the run's kinds as JSON, for a script."""
+        c = self.plan.config
+        names = {
+            "datasets": c.datasets,
+            "embedders": c.embedders,
+            "generators": c.generator,
+            "transformations": c.transformations,
+            "prompts": sorted(
+                {s.prompt for t in c.transformations for s in self.plan.catalogue.transformations[t].steps}
+            ),
+        }
+        out: dict[str, object] = {}
+        for kind in kinds:
+            entries = getattr(self.plan.catalogue, kind)
+            out[kind] = {n: entries[n].model_dump(mode="json") for n in names[kind]}
+            out[f"{kind}_folders"] = {n: str(self.plan.catalogue.origin[kind, n].parent) for n in names[kind]}
+        out["seeds"] = c.seeds
+        out["identities"] = {
+            **{f"generator:{g}": self.plan.generator_identity(g) for g in c.generator},
+            **{f"embedder:{e}": self.plan.embedder_identity(e) for e in c.embedders},
+        }
+        return json.dumps(out, sort_keys=True)
+
+    def resolved_config(self) -> str:
+        """Return the run's config with every default filled in, as YAML."""
+        return yaml.safe_dump(self.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+    def _chosen(self, axis: str, all_values: list[str], wildcards: Mapping[str, str] | None) -> list[str]:
+        if wildcards is not None and axis in dict(wildcards.items()):
+            return [wildcards[axis]]
+        return all_values
+
+    def _needed(self, pattern: str, wildcards: Mapping[str, str]) -> list[str]:
+        return [p.format(**dict(wildcards.items())) for p in self.cells(pattern)]
+
+    def _expand(self, text: str, variants: Iterable[Variant], keep: Sequence[str]) -> list[str]:
+        axes: dict[str, Sequence[object]] = {
+            "embedder": self.plan.config.embedders,
+            "dataset": self.plan.config.datasets,
+            "variant": list(variants),
+        }
+        return _fill(text, {k: v for k, v in axes.items() if k not in keep})
+
+
+def _fill(text: str, axes: Mapping[str, Sequence[object]]) -> list[str]:
+    """Return the text for every combination of the axes it names; other wildcards stay."""
+    names = [a for a in axes if f"{{{a}}}" in text]
+    found = []
+    for values in product(*(axes[a] for a in names)):
+        filled = text
+        for name, value in zip(names, values, strict=True):
+            filled = filled.replace(f"{{{name}}}", str(value))
+        found.append(filled)
+    return found
+
+
+def where_results_are(grid: Grid) -> list[str]:
+    """Return one line per stage that says where its results lie, for the end of a run."""
+    r, run = grid.plan.results, grid.plan.run_folder
+    lines = [
+        ("datasets", f"{r}/datasets/"),
+        ("rewrites", f"{r}/transforms/"),
+        ("cells", f"{r}/scores/"),
+        ("all scores", f"{run}/scores.parquet, items.parquet"),
+        ("tables", f"{run}/tables/"),
+        ("figures", f"{run}/figures/"),
+        ("summary", f"{run}/summary.json"),
+        ("report", f"{run}/report.html"),
+    ]
+    return [f"  {name:<11}{place}" for name, place in lines if _exists(place)]
+
+
+def _exists(place: str) -> bool:
+    return Path(place.split(",", maxsplit=1)[0]).exists()

@@ -1,0 +1,23 @@
+rule embed:
+    input:
+        manifests=lambda wc: grid.datasets(paths.MANIFEST, wc),
+        texts=lambda wc: grid.datasets(paths.TEXTS, wc),
+        inputs=lambda wc: grid.datasets(paths.INPUTS, wc),
+        transforms=grid.transforms_for,
+    output:
+        grid.cells(paths.EMBEDDING),
+        stats=grid.job("embed", grid.embed_axes),
+    log:
+        grid.job("embed", grid.embed_axes, "logs", "log"),
+    params:
+        decides=lambda wc: grid.decides("embed", wc),
+        store=lambda wc, output: grid.path(paths.STORE),
+        spec=lambda wc, output: grid.spec("embedders"),
+    threads: 2
+    resources:
+        gpu=1,
+        mem_mb=4000,
+    message:
+        "embed {wildcards}"
+    script:
+        "../scripts/embed.py"

@@ -1,0 +1,21 @@
+rule generate:
+    input:
+        manifests=lambda wc: grid.datasets(paths.MANIFEST, wc),
+        texts=lambda wc: grid.datasets(paths.TEXTS, wc),
+    output:
+        grid.rewrites(paths.COMPLETIONS),
+        stats=grid.job("generate", grid.generate_axes),
+    log:
+        grid.job("generate", grid.generate_axes, "logs", "log"),
+    params:
+        decides=lambda wc: grid.decides("generate", wc),
+        store=lambda wc, output: grid.path(paths.STORE),
+        spec=lambda wc, output: grid.spec("generators", "transformations", "prompts"),
+    threads: 2
+    resources:
+        gpu=1,
+        mem_mb=6000,
+    message:
+        "generate: ask the LLM for {wildcards}"
+    script:
+        "../scripts/generate.py"

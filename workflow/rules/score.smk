@@ -1,0 +1,22 @@
+rule score:
+    input:
+        manifests=lambda wc: grid.datasets(paths.MANIFEST, wc),
+        texts=lambda wc: grid.datasets(paths.TEXTS, wc),
+        transforms=grid.transforms_for,
+        embeddings=grid.embeddings_for,
+    output:
+        grid.cells(paths.SCORE),
+        stats=grid.job("score", grid.embed_axes),
+    log:
+        grid.job("score", grid.embed_axes, "logs", "log"),
+    params:
+        decides=lambda wc: grid.decides("score", wc),
+        store=lambda wc, output: grid.path(paths.STORE),
+        spec=lambda wc, output: grid.spec("embedders", "transformations"),
+        stale=lambda wc, input, output: grid.stale(wc, output),
+    resources:
+        mem_mb=2000,
+    message:
+        "score {wildcards}; stale cells: {params.stale}"
+    script:
+        "../scripts/score.py"

@@ -1,0 +1,43 @@
+"""Encode each unique (instruction, role, text) of the job's cells once."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+from snakemake.script import snakemake
+
+from stressbed.config.entries import EmbedderEntry
+from stressbed.embed.run import embed
+from stressbed.jobs import job
+from stressbed.paths import Cell, variant_of_path
+
+spec = json.loads(snakemake.params.spec)
+outputs: dict[tuple[str, str], dict] = {}
+for path in snakemake.output[:-1]:
+    cell = Cell.of_path(path)
+    outputs.setdefault((cell.embedder, cell.dataset), {})[cell.variant] = Path(path)
+transforms: dict[str, dict] = {}
+for path in snakemake.input.transforms:
+    dataset, variant = variant_of_path(path)
+    transforms.setdefault(dataset, {})[variant] = Path(path)
+folders = {Path(p).parent.name: Path(p).parent for p in snakemake.input.manifests}
+
+name = " ".join(snakemake.wildcards)
+with job("embed", log_file=snakemake.log[0], stats=snakemake.output.stats, name=name) as this:
+    for (embedder, dataset), files in outputs.items():
+        folder = folders[dataset]
+        stats = embed(
+            dataset=dataset,
+            manifest=json.loads((folder / "manifest.json").read_text(encoding="utf-8")),
+            texts=pd.read_parquet(folder / "texts.parquet"),
+            inputs=pd.read_parquet(folder / "inputs.parquet"),
+            transforms={v: p for v, p in transforms.get(dataset, {}).items() if v in files},
+            entry=EmbedderEntry.model_validate(spec["embedders"][embedder]),
+            embedder_identity=spec["identities"][f"embedder:{embedder}"],
+            catalogue_folder=Path(spec["embedders_folders"][embedder]),
+            store_root=Path(snakemake.params.store),
+            outputs=files,
+            dataset_folder=folder,
+        )
+        this.count(asdict(stats))

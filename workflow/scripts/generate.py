@@ -1,0 +1,47 @@
+"""Ask a generator for everything that the rewritten variants of the job's datasets need."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+from snakemake.script import snakemake
+
+from stressbed.config.entries import GeneratorEntry, PromptEntry, TransformationEntry
+from stressbed.generate.engines import open_engine
+from stressbed.generate.run import generate
+from stressbed.jobs import job
+from stressbed.paths import variant_of_path
+
+store = Path(snakemake.params.store)
+spec = json.loads(snakemake.params.spec)
+prompts = {n: PromptEntry.model_validate(p) for n, p in spec["prompts"].items()}
+transformations = [TransformationEntry.model_validate(t) for t in spec["transformations"].values()]
+outputs: dict[tuple[str, str], dict] = {}
+for path in snakemake.output[:-1]:
+    dataset, variant = variant_of_path(path)
+    outputs.setdefault((dataset, variant.generator), {})[variant] = Path(path)
+inputs = {
+    Path(m).parent.name: (m, t) for m, t in zip(snakemake.input.manifests, snakemake.input.texts, strict=True)
+}
+
+name = " ".join(snakemake.wildcards)
+with job("generate", log_file=snakemake.log[0], stats=snakemake.output.stats, name=name) as this:
+    for (dataset, generator), files in outputs.items():
+        entry = GeneratorEntry.model_validate(spec["generators"][generator])
+        folder = Path(spec["generators_folders"][generator])
+        manifest, texts = inputs[dataset]
+        stats = generate(
+            dataset=dataset,
+            manifest=json.loads(Path(manifest).read_text(encoding="utf-8")),
+            texts=pd.read_parquet(texts),
+            generator=entry,
+            generator_identity=spec["identities"][f"generator:{generator}"],
+            transformations=transformations,
+            prompts=prompts,
+            seeds=spec["seeds"],
+            store_root=store,
+            outputs=files,
+            open_engine=lambda e=entry, f=folder: open_engine(e, cache=store / "models", folder=f),
+        )
+        this.count(asdict(stats))

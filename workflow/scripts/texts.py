@@ -1,0 +1,13 @@
+"""List the texts of one dataset that will be embedded."""
+
+from pathlib import Path
+
+from snakemake.script import snakemake
+
+from stressbed.dataset.record import record
+from stressbed.jobs import job
+
+with job(
+    "texts", log_file=snakemake.log[0], stats=snakemake.output.stats, name=snakemake.wildcards.dataset
+) as this:
+    record(Path(snakemake.input.manifest).parent)

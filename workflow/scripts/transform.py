@@ -1,0 +1,32 @@
+"""Check and flag a generator's answers: one table of rewritten texts per variant."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+from snakemake.script import snakemake
+
+from stressbed.config.entries import GeneratorEntry, TransformationEntry
+from stressbed.jobs import job
+from stressbed.paths import variant_of_path
+from stressbed.transform.run import transform
+
+spec = json.loads(snakemake.params.spec)
+manifests = {Path(p).parent.name: p for p in snakemake.input.manifests}
+texts = {Path(p).parent.name: p for p in snakemake.input.texts}
+
+name = " ".join(snakemake.wildcards)
+with job("transform", log_file=snakemake.log[0], stats=snakemake.output.stats, name=name) as this:
+    frames = {d: pd.read_parquet(p) for d, p in texts.items()}
+    for completions, out in zip(snakemake.input.completions, snakemake.output[:-1], strict=True):
+        dataset, variant = variant_of_path(out)
+        transform(
+            completions=Path(completions),
+            texts=frames[dataset],
+            manifest=json.loads(Path(manifests[dataset]).read_text(encoding="utf-8")),
+            variant=variant,
+            entry=TransformationEntry.model_validate(spec["transformations"][variant.transformation]),
+            generator=GeneratorEntry.model_validate(spec["generators"][variant.generator]),
+            out=Path(out),
+        )
+        this.count({"variants": 1})
