@@ -1,3 +1,3 @@
-"""collect stage."""
+"""From cells to tidy tables: `scores.parquet` and `items.parquet`."""
 
 VERSION = "1"

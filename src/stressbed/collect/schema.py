@@ -1,0 +1,105 @@
+"""Declared schemas of the tidy tables: the only interface between cells and everything a reader sees.
+
+Each column carries its description in the Parquet file itself, so that a table explains itself
+wherever it is copied to.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+ALL = "(all)"
+"""Subset, split of a row that stands for the whole cell."""
+
+OK, FAILED, ABSENT, MISSING = "ok", "failed", "absent", "missing"
+STATUSES = (OK, FAILED, ABSENT, MISSING)
+
+
+def _column(name: str, kind: pa.DataType, description: str, *, nullable: bool = True) -> pa.Field:
+    return pa.field(name, kind, nullable=nullable, metadata={"description": description})
+
+
+def _key(name: str, description: str) -> pa.Field:
+    return _column(name, pa.string(), description, nullable=False)
+
+
+_COORDINATES = [
+    _key("run", "Name of the run."),
+    _key("embedder", "Catalogue id of the embedder."),
+    _key("dataset", "Catalogue id of the dataset."),
+]
+
+SCORES = pa.schema(
+    [
+        *_COORDINATES,
+        _key("task", "mteb task, or the dataset's id for local files."),
+        _key("task_type", "mteb's task type."),
+        _key("subset", f"Subset of the dataset; `{ALL}` stands for the cell's total."),
+        _key("split", f"Split of the dataset; `{ALL}` stands for the cell's total."),
+        _key("language", "Languages of the row's texts before rewriting, sorted, joined by `+`."),
+        _key("generator", "Catalogue id of the LLM; `none` for the original."),
+        _key("transformation", "Catalogue id of the transformation, or `original`."),
+        _key("axis", "Axis of the transformation, or `original`."),
+        _column("seed", pa.int64(), "Seed of the rewriting; 0 for the original.", nullable=False),
+        _key("metric", "mteb's main score of the task."),
+        _column("higher_is_better", pa.bool_(), "Whether a larger score is better.", nullable=False),
+        _column("score", pa.float64(), "Score in points of 100; null unless status is `ok`."),
+        _column(
+            "original",
+            pa.float64(),
+            "Score that `delta` is taken against: the original on the same rows and subsets.",
+        ),
+        _column(
+            "delta",
+            pa.float64(),
+            "Transformed minus original, in points; null for the original and where either is lacking.",
+        ),
+        _column("n_items", pa.int64(), "Items scored (queries, pairs, rows ...)."),
+        _column("n_texts", pa.int64(), "Texts of the dataset that were to be rewritten (totals only)."),
+        _key("status", "`ok`; `failed`: not scorable; `absent`: nothing to draw; `missing`: no cell file."),
+        _key("error", "Why the status is not `ok`; else empty."),
+        _column("fallbacks", pa.int64(), "Texts for which the fallback rule applied (totals only)."),
+        _column("fallback_share", pa.float64(), "Fallbacks over texts, 0 to 1 (totals only)."),
+        _column("flagged", pa.int64(), "Texts with at least one error flag (totals only)."),
+        _column("retried", pa.int64(), "Texts that a retry mended (totals only)."),
+        _column("dropped", pa.int64(), "Texts whose rows were left out (totals only)."),
+        _column(
+            "marked",
+            pa.bool_(),
+            "Whether the share of fallbacks exceeds the run's `fallback_mark`.",
+            nullable=False,
+        ),
+        _column("matched", pa.bool_(), "Whether `original` is not the full original.", nullable=False),
+        _key("fingerprint", "Hash of everything that decides the cell."),
+        _key("cell_path", "The cell's file, relative to the results folder."),
+    ],
+    metadata={"stressbed.table": "scores"},
+)
+
+ITEMS = pa.schema(
+    [
+        *_COORDINATES,
+        _key("subset", "Subset of the dataset."),
+        _key("split", "Split of the dataset."),
+        _key("generator", "Catalogue id of the LLM; `none` for the original."),
+        _key("transformation", "Catalogue id of the transformation, or `original`."),
+        _column("seed", pa.int64(), "Seed of the rewriting; 0 for the original.", nullable=False),
+        _key("unit", "What an item is: query, pair, experiment, document, summary."),
+        _key("item", "Id of the item, or its number where it has none."),
+        _key("metric", "What `value` measures."),
+        _column("value", pa.float64(), "The item's value, in the metric's own unit."),
+        _column("original", pa.float64(), "The same item's value in the original."),
+        _column("delta", pa.float64(), "Transformed minus original; null for the original."),
+    ],
+    metadata={"stressbed.table": "items"},
+)
+
+
+def description(schema: pa.Schema, name: str) -> str:
+    """Return the description of a column.
+
+    Raises:
+        KeyError: The schema has no such column.
+    """
+    metadata: dict[bytes, bytes] = schema.field(name).metadata
+    return metadata[b"description"].decode()
