@@ -1,0 +1,115 @@
+"""An encoder for mteb that looks vectors up: no model, no sentence-transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stressbed.errors import ScoreError
+from stressbed.fingerprint import text_digest
+
+NO_ROLE = "none"
+"""The role of a string that mteb hands over without a prompt type."""
+
+
+class Vectors(Protocol):
+    """Stored vectors by key, as `stressbed.embed.vectors.VectorStore` gives them."""
+
+    def has(self, keys: Sequence[str]) -> NDArray[np.bool_]:
+        """Return for each key whether its vector is there, shape (n,)."""
+        ...
+
+    def get_many(self, keys: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of the keys, shape (n, d)."""
+        ...
+
+
+def role_of(prompt_type: Any) -> str:
+    """Return the role of mteb's prompt type: `query`, `document` or `none`."""
+    return NO_ROLE if prompt_type is None else str(prompt_type.value)
+
+
+def strings_of_loader(inputs: Any) -> list[str]:
+    """Return the strings of a data loader of mteb, in order.
+
+    Titles and bodies, queries and instructions are joined already. The column is read as a
+    whole: iterating over it or over the loader goes row by row, which is a hundred times slower.
+    """
+    return list(inputs.dataset["text"][:])
+
+
+class LookupEncoder:
+    """An encoder in mteb's sense whose vectors were computed before.
+
+    Args:
+        vectors: Where the vectors are.
+        contexts: What was put before the strings of each role (or stands for it in the key).
+        similarity: `cosine` or `dot`.
+        name: Name of the embedder, for mteb's metadata and for messages.
+        where: The cell, for messages.
+    """
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        *,
+        contexts: Mapping[str, str],
+        similarity: str = "cosine",
+        name: str = "embedder",
+        where: str = "",
+    ) -> None:
+        from mteb import similarity_functions
+        from mteb.models.model_meta import ModelMeta, ScoringFunction
+
+        self.vectors, self.contexts, self.where = vectors, dict(contexts), where
+        self.encoded: dict[str, int] = {}
+        # The enumeration member is needed: `create_empty` does not make one of a string.
+        function = ScoringFunction(similarity)
+        self.mteb_model_meta = ModelMeta.create_empty(
+            overwrites={"name": f"stressbed/{name}", "revision": "stored", "similarity_fn_name": function}
+        )
+        if similarity == "dot":
+            self._all, self._pairs = similarity_functions.dot_score, similarity_functions.pairwise_dot_score
+        else:
+            self._all, self._pairs = similarity_functions.cos_sim, similarity_functions.pairwise_cos_sim
+
+    def encode(
+        self,
+        inputs: Any,
+        *,
+        task_metadata: Any,
+        hf_split: str,
+        hf_subset: str,
+        prompt_type: Any = None,
+        **_: Any,
+    ) -> NDArray[np.float32]:
+        """Return the stored vectors of a data loader's strings, shape (n, d), float32.
+
+        Raises:
+            ScoreError: A vector is missing.
+        """
+        role = role_of(prompt_type)
+        strings = strings_of_loader(inputs)
+        context = self.contexts.get(role, "")
+        keys = [text_digest(context, role, s) for s in strings]
+        here = np.asarray(self.vectors.has(keys), dtype=bool)
+        if not here.all():
+            first = strings[int(np.flatnonzero(~here)[0])]
+            raise ScoreError(
+                f"{int((~here).sum())} of {len(strings)} vectors are missing; the first is that of {first[:80]!r}",
+                where=f"{self.where or task_metadata.name}, subset {hf_subset}, split {hf_split}, role {role}",
+                do="embed again with `snakemake --forcerun embed`; what is stored is not encoded twice",
+            )
+        self.encoded[hf_split] = self.encoded.get(hf_split, 0) + len(strings)
+        return np.asarray(self.vectors.get_many(keys), dtype=np.float32)
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """Return the similarity of every vector with every other, a torch tensor of shape (n, m)."""
+        return self._all(embeddings1, embeddings2)
+
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """Return the similarity of vectors at the same place, a torch tensor of shape (n,)."""
+        return self._pairs(embeddings1, embeddings2)
