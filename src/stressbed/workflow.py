@@ -159,6 +159,8 @@ class Grid:
         if stage in {"embed", "score"}:
             embedders = self._chosen("embedder", config.embedders, wildcards)
             return [f"embedder:{e}={plan.embedder_identity(e)}" for e in embedders]
+        if stage == "collect":
+            return [f"fallback_mark={config.fallback_mark}"]
         return []
 
     def spec(self, *kinds: str) -> str:

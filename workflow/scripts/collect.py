@@ -1,0 +1,14 @@
+"""Collect the run's cells into tidy tables."""
+
+from pathlib import Path
+
+import yaml
+from snakemake.script import snakemake
+
+from stressbed.collect.cells import collect
+from stressbed.config import load_run
+from stressbed.jobs import job
+
+with job("collect", log_file=snakemake.log[0], stats=None, name="") as this:
+    plan = load_run(yaml.safe_load(snakemake.params.config))
+    collect(plan=plan, scores_out=Path(snakemake.output.scores), items_out=Path(snakemake.output.items))
