@@ -1,0 +1,38 @@
+"""Engines: what runs a generator. Each lives in a module that is imported only when it is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stressbed.config.entries import GeneratorEntry
+from stressbed.generate.request import Engine
+
+__all__ = ["open_engine"]
+
+
+def open_engine(entry: GeneratorEntry, *, cache: Path, folder: Path) -> Engine:
+    """Return the engine of a generator; weights are loaded by its first `complete`, not here.
+
+    Args:
+        entry: The catalogue entry.
+        cache: Root of the store, where converted models are kept.
+        folder: Folder that relative model paths start from.
+
+    Raises:
+        EngineError: The engine's library is not installed or its settings do not fit.
+    """
+    if entry.engine == "fake":
+        from stressbed.generate.engines.fake import FakeEngine
+
+        return FakeEngine(entry)
+    if entry.engine == "openai":
+        from stressbed.generate.engines.openai_engine import OpenAIEngine
+
+        return OpenAIEngine(entry)
+    if entry.engine == "vllm":
+        from stressbed.generate.engines.vllm_engine import VllmEngine
+
+        return VllmEngine(entry, cache=cache, folder=folder)
+    from stressbed.generate.engines.transformers_engine import TransformersEngine
+
+    return TransformersEngine(entry, cache=cache, folder=folder)

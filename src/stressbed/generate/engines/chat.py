@@ -1,0 +1,140 @@
+"""From chat requests to token numbers: what the engines that run a model themselves have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from stressbed.config.entries import GeneratorEntry
+from stressbed.errors import EngineError
+from stressbed.generate.request import ChatRequest, Completion
+from stressbed.models import model_folder
+
+TEMPLATE_OPTION = "template_"
+"""`engine_options` with this prefix are handed to the chat template (`template_enable_thinking`)."""
+
+
+def speakable(text: str) -> str:
+    """Return the text with lone surrogates, which no tokenizer or wire format takes, replaced by `?`."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class LocalModel:
+    """The files and the tokenizer of a generator that runs on this machine.
+
+    Args:
+        entry: The catalogue entry.
+        cache: Root of the store.
+        folder: Folder that relative model paths start from.
+    """
+
+    def __init__(self, entry: GeneratorEntry, *, cache: Path, folder: Path) -> None:
+        self.entry = entry
+        self._cache, self._folder = cache, folder
+
+    @cached_property
+    def path(self) -> Path:
+        """Folder with the model's files."""
+        return model_folder(self.entry, cache=self._cache, folder=self._folder)
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The model's tokenizer with its chat template."""
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(self.path, trust_remote_code=self.entry.trust_remote_code)
+
+    @cached_property
+    def template_options(self) -> Mapping[str, object]:
+        """Options for the chat template."""
+        options = self.entry.engine_options
+        return {
+            k.removeprefix(TEMPLATE_OPTION): v for k, v in options.items() if k.startswith(TEMPLATE_OPTION)
+        }
+
+    @cached_property
+    def engine_options(self) -> dict[str, str | int | float | bool]:
+        """Options for the engine itself."""
+        options = self.entry.engine_options
+        return {k: v for k, v in options.items() if not k.startswith(TEMPLATE_OPTION)}
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, without special tokens.
+
+        The bare tokenizer file is used where there is one: it loads in 0.1 s, while importing
+        transformers takes seconds.
+        """
+        if not texts:
+            return []
+        if "tokenizer" not in self.__dict__ and (self.path / "tokenizer.json").is_file():
+            return [
+                len(e.ids)
+                for e in self._bare.encode_batch_fast(list(map(speakable, texts)), add_special_tokens=False)
+            ]
+        ids = self.tokenizer(list(map(speakable, texts)), add_special_tokens=False)["input_ids"]
+        return [len(i) for i in ids]
+
+    @cached_property
+    def _bare(self) -> Any:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self.path / "tokenizer.json"))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+    def prompt_ids(self, request: ChatRequest) -> list[int]:
+        """Return the token numbers of a request, up to where the answer starts.
+
+        Raises:
+            EngineError: The model has no chat template, or its template refuses these roles.
+        """
+        if not self.entry.chat_template:
+            text = "\n\n".join(content for _, content in request.messages)
+            return list(self.tokenizer(speakable(text))["input_ids"])
+        if not self.tokenizer.chat_template:
+            raise EngineError(
+                "the model has no chat template",
+                where=f"generator {self.entry.id!r}",
+                do="set `chat_template: false` for a base model, or take its instruction-tuned version",
+            )
+        return list(self.tokenizer(self._rendered(request), add_special_tokens=False)["input_ids"])
+
+    def _rendered(self, request: ChatRequest) -> str:
+        from jinja2.exceptions import TemplateError
+
+        messages = [{"role": role, "content": speakable(content)} for role, content in request.messages]
+        try:
+            return str(
+                self.tokenizer.apply_chat_template(
+                    messages, add_generation_prompt=True, tokenize=False, **self.template_options
+                )
+            )
+        except TemplateError as e:
+            roles = ", ".join(role for role, _ in request.messages)
+            raise EngineError(
+                f"the model's chat template refuses the messages: {e}",
+                where=f"generator {self.entry.id!r}, roles {roles}",
+                do="use prompts with `role: user`",
+            ) from e
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of an answer's tokens, special tokens left out."""
+        return str(
+            self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        )
+
+
+def too_long(key: str, tokens_in: int) -> Completion:
+    """Return the completion of a request that does not fit the model's context."""
+    return Completion(key, "", "too_long", tokens_in, 0)
+
+
+def split_by_context(
+    requests: Sequence[ChatRequest], prompts: Sequence[Sequence[int]], context: int
+) -> tuple[list[int], list[int]]:
+    """Return the numbers of the requests that fit `context` (prompt plus output limit), and of the others."""
+    fits = [len(p) + r.max_tokens <= context for r, p in zip(requests, prompts, strict=True)]
+    return [i for i, f in enumerate(fits) if f], [i for i, f in enumerate(fits) if not f]

@@ -1,0 +1,197 @@
+"""Batched decoding whose answers do not depend on the batch.
+
+The loop prefills a batch once (the prompts' common beginning only once for all rows), then
+writes one token per row and step. Rows that are done leave the cache at once, so that a
+straggler does not hold the others' work. In float32 the rounding noise between batches is
+below `NOISE`; a greedy choice that is closer than that is settled by a run of the row alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+NOISE = 1e-3
+"""Largest distance between the two best logits (float32) that rounding might turn around."""
+
+
+@dataclass
+class Row:
+    """One request in the loop.
+
+    Attributes:
+        prompt: Token numbers of the prompt.
+        limit: Most tokens of the answer.
+        temperature: 0 is greedy.
+        top_p: Nucleus.
+        generator: Source of randomness where temperature > 0.
+        answer: Tokens so far, without the end token.
+        stopped: Whether the model ended the answer itself.
+    """
+
+    prompt: Sequence[int]
+    limit: int
+    temperature: float = 0.0
+    top_p: float = 1.0
+    generator: torch.Generator | None = None
+    answer: list[int] = field(default_factory=list)
+    stopped: bool = False
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more is to be written."""
+        return self.stopped or len(self.answer) >= self.limit
+
+
+def decode(model: Any, rows: Sequence[Row], *, ends: frozenset[int], share_prefix: bool = True) -> None:
+    """Fill in the answers of all rows.
+
+    Args:
+        model: A causal language model of transformers, in evaluation mode.
+        rows: At least one request; their prompts are not empty.
+        ends: Token numbers that end an answer.
+        share_prefix: Compute the prompts' common beginning once.
+    """
+    import torch
+
+    with torch.inference_mode():
+        state = _prefill(model, rows, share_prefix=share_prefix)
+        while state.rows:
+            tokens = _choose(model, state)
+            for row, token in zip(state.rows, tokens, strict=True):
+                if token in ends:
+                    row.stopped = True
+                else:
+                    row.answer.append(token)
+            _drop_done(state)
+            if state.rows:
+                _step(model, state)
+
+
+@dataclass
+class _State:
+    """The rows still being written, their cache, mask, next positions and logits."""
+
+    rows: list[Row]
+    cache: Any
+    mask: Tensor
+    positions: Tensor
+    logits: Tensor
+
+
+def common_prefix(prompts: Sequence[Sequence[int]]) -> int:
+    """Return how many tokens all prompts begin with, leaving at least one of each."""
+    first, last = min(prompts), max(prompts)
+    length = min(len(p) for p in prompts) - 1
+    for i in range(length):
+        if first[i] != last[i]:
+            return i
+    return length
+
+
+def _prefill(model: Any, rows: Sequence[Row], *, share_prefix: bool) -> _State:
+    import torch
+    from transformers import DynamicCache
+
+    device = model.device
+    shared = common_prefix([r.prompt for r in rows]) if share_prefix and len(rows) > 1 else 0
+    cache = DynamicCache(config=model.config)
+    if shared:
+        prefix = torch.tensor([list(rows[0].prompt[:shared])], device=device)
+        model(input_ids=prefix, past_key_values=cache, use_cache=True, logits_to_keep=1)
+        cache.batch_repeat_interleave(len(rows))
+    longest = max(len(r.prompt) for r in rows) - shared
+    ids = torch.zeros((len(rows), longest), dtype=torch.long)
+    mask = torch.ones((len(rows), shared + longest), dtype=torch.long)
+    for i, row in enumerate(rows):
+        rest = list(row.prompt[shared:])
+        ids[i, longest - len(rest) :] = torch.tensor(rest)
+        mask[i, shared : shared + longest - len(rest)] = 0
+    ids, mask = ids.to(device), mask.to(device)
+    positions = (mask.cumsum(-1) - 1).clamp(min=0)
+    logits = model(
+        input_ids=ids,
+        attention_mask=mask,
+        position_ids=positions[:, shared:],
+        past_key_values=cache,
+        use_cache=True,
+        logits_to_keep=1,
+    ).logits[:, -1]
+    return _State(list(rows), cache, mask, positions[:, -1:] + 1, logits)
+
+
+def _step(model: Any, state: _State) -> None:
+    """Feed each row its newest token and set the next logits."""
+    import torch
+
+    newest = torch.tensor([[row.answer[-1]] for row in state.rows], device=state.mask.device)
+    state.mask = torch.cat([state.mask, state.mask.new_ones((len(state.rows), 1))], dim=1)
+    state.logits = model(
+        input_ids=newest,
+        attention_mask=state.mask,
+        position_ids=state.positions,
+        past_key_values=state.cache,
+        use_cache=True,
+        logits_to_keep=1,
+    ).logits[:, -1]
+    state.positions = state.positions + 1
+
+
+def _drop_done(state: _State) -> None:
+    """Take the rows that are done out of the batch."""
+    import torch
+
+    keep = [i for i, row in enumerate(state.rows) if not row.done]
+    if len(keep) == len(state.rows):
+        return
+    state.rows = [state.rows[i] for i in keep]
+    if keep:
+        index = torch.tensor(keep, device=state.mask.device)
+        state.cache.batch_select_indices(index)
+        state.mask, state.positions = state.mask[index], state.positions[index]
+
+
+def _choose(model: Any, state: _State) -> list[int]:
+    """Return the next token of each row."""
+    logits = state.logits.float()
+    best, tokens = logits.topk(2, dim=-1)
+    chosen: list[int] = tokens[:, 0].tolist()
+    close = ((best[:, 0] - best[:, 1]) < NOISE).tolist() if state.logits.dtype == logits.dtype else []
+    for i, row in enumerate(state.rows):
+        if row.temperature > 0:
+            chosen[i] = sample(logits[i], row)
+        elif close and close[i]:
+            chosen[i] = _alone(model, row)
+    return chosen
+
+
+def _alone(model: Any, row: Row) -> int:
+    """Return the greedy choice from one run over the whole row, the same in every batch."""
+    import torch
+
+    ids = torch.tensor([[*row.prompt, *row.answer]], device=model.device)
+    return int(model(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1].argmax())
+
+
+def sample(logits: Tensor, row: Row) -> int:
+    """Return a token drawn from the nucleus by inversion, with one number of the row's own generator.
+
+    Tokens keep their order by number, so that rounding noise moves the bounds between them by no
+    more than itself and almost never the drawn token.
+    """
+    import torch
+
+    probabilities = (logits.double() / row.temperature).softmax(-1)
+    if row.top_p < 1:
+        ordered, order = probabilities.sort(descending=True)
+        outside = ordered.cumsum(-1) - ordered >= row.top_p
+        probabilities[order[outside]] = 0
+    bounds = probabilities.cumsum(-1)
+    u = torch.rand((), generator=row.generator, dtype=torch.float64).to(bounds.device)
+    token = int(torch.searchsorted(bounds, u * bounds[-1], right=True))
+    return min(token, int(probabilities.nonzero()[-1]))

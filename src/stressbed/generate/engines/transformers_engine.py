@@ -1,0 +1,165 @@
+"""The embedded engine: a model of transformers in this process, on the CPU or a CUDA device."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from stressbed.config.entries import GeneratorEntry
+from stressbed.errors import EngineError
+from stressbed.generate.engines.chat import LocalModel, split_by_context, too_long
+from stressbed.generate.engines.decoding import Row, decode
+from stressbed.generate.request import ChatRequest, Completion
+
+log = logging.getLogger("stressbed")
+
+DTYPES = ("float32", "bfloat16", "float16")
+OPTIONS = frozenset({"device", "cache_gib"})
+CACHE_GIB = 1.0
+"""Memory that the keys and values of one pass may take; longer batches are run in several passes."""
+
+
+class TransformersEngine:
+    """Greedy or sampled decoding with `transformers`; in float32 an answer does not depend on its batch.
+
+    Args:
+        entry: The catalogue entry. `engine_options` may hold `device` (`cpu`, `cuda`, `cuda:1`),
+            `cache_gib` and `template_...` options of the chat template.
+        cache: Root of the store.
+        folder: Folder that relative model paths start from.
+
+    Raises:
+        EngineError: An option or number type that this engine does not know.
+    """
+
+    def __init__(self, entry: GeneratorEntry, *, cache: Path, folder: Path) -> None:
+        self.entry = entry
+        self.files = LocalModel(entry, cache=cache, folder=folder)
+        where = f"generator {entry.id!r}"
+        if entry.dtype not in DTYPES:
+            raise EngineError(
+                f"number type {entry.dtype!r} is unknown", where=where, allowed=", ".join(DTYPES)
+            )
+        if unknown := sorted(set(self.files.engine_options) - OPTIONS):
+            raise EngineError(
+                f"engine `transformers` has no option {unknown[0]!r}",
+                where=f"{where}, engine_options",
+                allowed=", ".join([*sorted(OPTIONS), "template_..."]),
+            )
+        if entry.quantization:
+            raise EngineError(
+                "engine `transformers` loads unquantised weights only",
+                where=f"{where}, quantization",
+                do="take engine `vllm`, or name the quantised model itself and leave `quantization` out",
+            )
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, without special tokens; no weights are loaded."""
+        return self.files.count_tokens(texts)
+
+    def complete(self, requests: Sequence[ChatRequest], keys: Sequence[str]) -> list[Completion]:
+        """Return one completion per request, in order.
+
+        Raises:
+            EngineError: The model cannot be loaded, or does not fit into memory.
+        """
+        prompts = [self.files.prompt_ids(r) for r in requests]
+        fitting, others = split_by_context(requests, prompts, self._context)
+        done = {i: too_long(keys[i], len(prompts[i])) for i in others}
+        rows = {i: self._row(requests[i], prompts[i]) for i in fitting}
+        for part in self._passes(rows):
+            decode(self._model, [rows[i] for i in part], ends=self._ends)
+        for i, row in rows.items():
+            text = self.files.decode(row.answer)
+            n_out = len(row.answer) + row.stopped
+            done[i] = Completion(keys[i], text, "stop" if row.stopped else "length", len(row.prompt), n_out)
+        return [done[i] for i in range(len(requests))]
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        import torch
+
+        self.__dict__.pop("_model", None)
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def _row(self, request: ChatRequest, prompt: list[int]) -> Row:
+        import torch
+
+        generator = None
+        if request.temperature > 0:
+            generator = torch.Generator().manual_seed(request.seed or 0)
+        return Row(prompt, request.max_tokens, request.temperature, request.top_p, generator)
+
+    def _passes(self, rows: dict[int, Row]) -> list[list[int]]:
+        """Return the numbers of the rows, sorted by length and cut so that a pass fits the cache."""
+        budget = float(self.files.engine_options.get("cache_gib", CACHE_GIB)) * 2**30
+        room = max(1, int(budget / self._bytes_per_token))
+        passes: list[list[int]] = []
+        longest = limit = 0
+        for i in sorted(rows, key=lambda i: (len(rows[i].prompt), rows[i].limit)):
+            longest, limit = max(longest, len(rows[i].prompt)), max(limit, rows[i].limit)
+            if passes and (len(passes[-1]) + 1) * (longest + limit) <= room:
+                passes[-1].append(i)
+            else:
+                passes.append([i])
+                longest, limit = len(rows[i].prompt), rows[i].limit
+        return passes
+
+    @cached_property
+    def _config(self) -> Any:
+        from transformers import AutoConfig
+
+        config = AutoConfig.from_pretrained(self.files.path, trust_remote_code=self.entry.trust_remote_code)
+        return config.get_text_config(decoder=True)
+
+    @property
+    def _context(self) -> int:
+        own = getattr(self._config, "max_position_embeddings", None)
+        return min(self.entry.context, own or self.entry.context)
+
+    @property
+    def _bytes_per_token(self) -> int:
+        """Memory of one token's keys and values in all layers."""
+        c = self._config
+        heads = getattr(c, "num_key_value_heads", None) or c.num_attention_heads
+        size = getattr(c, "head_dim", None) or c.hidden_size // c.num_attention_heads
+        return 2 * c.num_hidden_layers * heads * size * (4 if self.entry.dtype == "float32" else 2)
+
+    @cached_property
+    def _model(self) -> Any:
+        import torch
+        from transformers import AutoModelForCausalLM
+        from transformers.utils import logging as transformers_logging
+
+        transformers_logging.disable_progress_bar()
+        default = "cuda" if torch.cuda.is_available() else "cpu"
+        device = torch.device(str(self.files.engine_options.get("device", default)))
+        log.info("loading %s in %s on %s", self.entry.model, self.entry.dtype, device)
+        try:
+            model = AutoModelForCausalLM.from_pretrained(
+                self.files.path,
+                dtype=getattr(torch, self.entry.dtype),
+                trust_remote_code=self.entry.trust_remote_code,
+            ).to(device)
+        except (OSError, ValueError, ImportError, RuntimeError) as e:
+            raise EngineError(
+                f"the model could not be loaded: {e}",
+                where=f"generator {self.entry.id!r}, {self.files.path}",
+                allowed="a causal language model that transformers knows",
+                do="look at the folder's files, the `device` option and the free memory",
+            ) from e
+        return model.eval()
+
+    @cached_property
+    def _ends(self) -> frozenset[int]:
+        """Token numbers that end an answer: the model's and the tokenizer's."""
+        found = self._model.generation_config.eos_token_id
+        ends = set(found) if isinstance(found, list) else {found}
+        ends.add(self.files.tokenizer.eos_token_id)
+        return frozenset(ends - {None})
