@@ -37,9 +37,6 @@ rule all:
         grid.all_cells(paths.EMBEDDING),
         grid.all_cells(paths.SCORE),
         rules.collect.output,
-        rules.analyse.output,
-        rules.plot.output,
-        rules.summary.output,
         rules.config.output,
 
 
@@ -49,4 +46,6 @@ onsuccess:
 
 
 onerror:
-    logger.error(f"Logs of the jobs: {grid.path('logs')}/ . What was finished is kept; run again to go on.")
+    logger.error(
+        f"Logs of the jobs: {grid.path('logs')}/ . What was finished is kept; run again to go on."
+    )

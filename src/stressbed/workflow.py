@@ -24,6 +24,7 @@ from stressbed.paths import Variant
 
 VERSIONS: dict[str, str] = {
     "dataset": dataset.VERSION,
+    "texts": dataset.VERSION,
     "generate": generate.VERSION,
     "transform": transform.VERSION,
     "embed": embed.VERSION,
@@ -190,6 +191,10 @@ class Grid:
     def resolved_config(self) -> str:
         """Return the run's config with every default filled in, as YAML."""
         return yaml.safe_dump(self.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+    def stale(self, outputs: Sequence[str]) -> str:
+        """Return the names of a score job's cells that the store does not hold yet, for its message."""
+        return ", ".join(str(len(outputs)))
 
     def _chosen(self, axis: str, all_values: list[str], wildcards: Mapping[str, str] | None) -> list[str]:
         if wildcards is not None and axis in dict(wildcards.items()):

@@ -3,7 +3,7 @@ rule collect:
         grid.all_cells(paths.SCORE),
     output:
         scores=grid.run_path("scores.parquet"),
-        items=grid.run_path("items.parquet"),
+        item_values=grid.run_path("items.parquet"),
     log:
         grid.run_path("logs/collect.log"),
     params:

@@ -9,14 +9,14 @@ rule embed:
         stats=grid.job("embed", grid.embed_axes),
     log:
         grid.job("embed", grid.embed_axes, "logs", "log"),
-    params:
-        decides=lambda wc: grid.decides("embed", wc),
-        store=lambda wc, output: grid.path(paths.STORE),
-        spec=lambda wc, output: grid.spec("embedders"),
     threads: 2
     resources:
         gpu=1,
         mem_mb=4000,
+    params:
+        decides=lambda wc: grid.decides("embed", wc),
+        store=lambda wc, output: grid.path(paths.STORE),
+        spec=lambda wc, output: grid.spec("embedders"),
     message:
         "embed {wildcards}"
     script:

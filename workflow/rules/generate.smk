@@ -7,14 +7,14 @@ rule generate:
         stats=grid.job("generate", grid.generate_axes),
     log:
         grid.job("generate", grid.generate_axes, "logs", "log"),
-    params:
-        decides=lambda wc: grid.decides("generate", wc),
-        store=lambda wc, output: grid.path(paths.STORE),
-        spec=lambda wc, output: grid.spec("generators", "transformations", "prompts"),
     threads: 2
     resources:
         gpu=1,
         mem_mb=6000,
+    params:
+        decides=lambda wc: grid.decides("generate", wc),
+        store=lambda wc, output: grid.path(paths.STORE),
+        spec=lambda wc, output: grid.spec("generators", "transformations", "prompts"),
     message:
         "generate: ask the LLM for {wildcards}"
     script:

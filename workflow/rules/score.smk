@@ -9,13 +9,13 @@ rule score:
         stats=grid.job("score", grid.embed_axes),
     log:
         grid.job("score", grid.embed_axes, "logs", "log"),
+    resources:
+        mem_mb=2000,
     params:
         decides=lambda wc: grid.decides("score", wc),
         store=lambda wc, output: grid.path(paths.STORE),
         spec=lambda wc, output: grid.spec("embedders", "transformations"),
-        stale=lambda wc, input, output: grid.stale(wc, output),
-    resources:
-        mem_mb=2000,
+        stale=lambda wc, input, output: grid.stale(output[:-1]),
     message:
         "score {wildcards}; stale cells: {params.stale}"
     script:

@@ -11,4 +11,4 @@ from stressbed.jobs import job
 
 with job("collect", log_file=snakemake.log[0], stats=None, name="") as this:
     plan = load_run(yaml.safe_load(snakemake.params.config))
-    collect(plan=plan, scores_out=Path(snakemake.output.scores), items_out=Path(snakemake.output.items))
+    collect(plan=plan, scores_out=Path(snakemake.output.scores), items_out=Path(snakemake.output.item_values))

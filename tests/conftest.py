@@ -1,0 +1,35 @@
+"""Shared by all tests: nothing is skipped in silence."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+NAMED = re.compile(r"needs (?P<what>[a-z0-9 _-]+):")
+"""A skip says what the machine lacks: `needs gpu: no CUDA device`."""
+
+
+def _unexpected(terminal: pytest.TerminalReporter, allowed: set[str]) -> list[str]:
+    found = []
+    for report in terminal.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        match = NAMED.search(reason)
+        if match is None or match["what"] not in allowed:
+            found.append(f"{report.nodeid}: {reason}")
+    return found
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run in which a test was skipped for a reason that this machine may not have."""
+    names = os.environ.get("STRESSBED_ALLOWED_SKIPS")
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if names is None or terminal is None:
+        return
+    found = _unexpected(terminal, set(names.split(",")))
+    if found:
+        terminal.write_line("skipped, but this run allows it only for: " + names, red=True)
+        for line in found:
+            terminal.write_line(f"  {line}", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
