@@ -1,0 +1,235 @@
+"""Freeze a dataset: an mteb task or local files become plain tables, a manifest and a content hash."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from stressbed.dataset import VERSION
+from stressbed.dataset.layout import PARALLEL, is_parallel, slots, train_split
+from stressbed.dataset.parts import Part, contents, parts_of
+from stressbed.dataset.quiet import quiet
+from stressbed.dataset.thaw import fresh_task, install
+from stressbed.errors import DataError, suggest
+from stressbed.fingerprint import digest
+from stressbed.store import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from stressbed.config.entries import DatasetEntry
+
+log = logging.getLogger("stressbed")
+
+HASHED = (
+    "source", "task", "task_type", "subsets", "splits", "languages", "field_languages", "main_score",
+    "min_score", "max_score", "sides",
+)  # fmt: skip
+"""Keys of the manifest that change a score or a rewrite; the tables' contents come besides."""
+
+
+def freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str, Any]:
+    """Write `out/data/**` and, last, `out/manifest.json`; return the manifest.
+
+    A folder without a manifest is not frozen: an interrupted run leaves none behind.
+
+    Args:
+        entry: Catalogue entry.
+        catalogue_folder: Folder that the entry's relative paths start from.
+        out: The dataset's folder; an earlier `data` folder in it is replaced.
+
+    Raises:
+        DataError: The data cannot be had, or their contents are wrong (see `stressbed.dataset.check`).
+    """
+    quiet()
+    from stressbed.dataset.check import check
+    from stressbed.dataset.limit import limit_rows
+
+    manifest = _head(entry)
+    task = fresh_task(manifest)
+    if entry.task:
+        manifest |= _known_to_mteb(task, entry)
+        parts = _load(task, entry)
+    else:
+        parts = _local_parts(entry, catalogue_folder)
+    if entry.row_limit and getattr(entry, "format", "table") == "table":
+        parts = limit_rows(task, parts, entry.row_limit, entry.id)
+    check(task, parts, entry.id, local=entry.task is None)
+    install(task, {(p.subset, p.split): p.tables for p in parts})
+    manifest["sides"] = {f"{s.split}.{s.field}": s.side for s in slots(task)}
+    if is_parallel(task):
+        _parallel_languages(manifest, task)
+    return _write(manifest, parts, Path(out))
+
+
+def _head(entry: DatasetEntry) -> dict[str, Any]:
+    """Return the part of the manifest that the catalogue entry decides."""
+    from stressbed.dataset.localtask import SCALES, mteb_type
+
+    if missing := [s for s in entry.subsets if s not in entry.languages]:
+        raise DataError(
+            f"no languages are given for the subset {missing[0]!r}",
+            where=f"dataset {entry.id!r}, key 'languages'",
+            allowed=", ".join(entry.languages),
+        )
+    low, high = SCALES.get(mteb_type(entry.task_type), (None, None))
+    return {
+        "dataset": entry.id,
+        "source": "mteb" if entry.task else "local",
+        "task": entry.task or entry.id,
+        "task_type": entry.task_type,
+        "revision": entry.revision or ("" if entry.task else "local"),
+        "subsets": list(entry.subsets),
+        "splits": list(entry.splits),
+        "languages": {s: list(entry.languages[s]) for s in entry.subsets},
+        "field_languages": {s: dict(f) for s, f in entry.field_languages.items()},
+        "main_score": entry.main_score,
+        "min_score": low if entry.min_score is None else entry.min_score,
+        "max_score": high if entry.max_score is None else entry.max_score,
+        "row_limit": entry.row_limit,
+        "licence": entry.licence,
+    }
+
+
+def _known_to_mteb(task: Any, entry: DatasetEntry) -> dict[str, Any]:
+    """Return what mteb's own description adds; refuse what does not agree with it."""
+    from stressbed.dataset.localtask import mteb_type
+
+    where = f"dataset {entry.id!r}, task {entry.task}"
+    if task.metadata.type != mteb_type(entry.task_type):
+        raise DataError(
+            f"the task type is {entry.task_type}, but mteb says {task.metadata.type}",
+            where=where,
+            do=f"write `task_type: {task.metadata.type}`",
+        )
+    known = task.metadata.hf_subsets
+    for subset in entry.subsets:
+        if subset not in known:
+            raise DataError(
+                f"the task has no subset {subset!r}",
+                where=where,
+                allowed=", ".join(known),
+                do=suggest(subset, known),
+            )
+    scale = {k: getattr(task, k) for k in ("min_score", "max_score") if hasattr(task, k)}
+    return {"revision": task.metadata.dataset["revision"], "min_score": None, "max_score": None, **scale}
+
+
+def _load(task: Any, entry: DatasetEntry) -> list[Part]:
+    from stressbed.dataset.hub import hub_errors
+
+    place = f"dataset {entry.id!r}, {task.metadata.dataset['path']} at {task.metadata.dataset['revision']}"
+    with hub_errors(place):
+        task.load_data()
+    return parts_of(task, entry.id)
+
+
+def _local_parts(entry: DatasetEntry, folder: Path) -> list[Part]:
+    """Return the parts of a local dataset: one subset, one split that is evaluated."""
+    from datasets import Dataset
+
+    from stressbed.dataset.local import read_tables
+
+    if len(entry.subsets) != 1 or len(entry.splits) != 1:
+        raise DataError(
+            "a local dataset has one subset and one split",
+            where=f"dataset {entry.id!r}, keys 'subsets' and 'splits'",
+            do="make one catalogue entry for each",
+        )
+    subset, split = entry.subsets[0], entry.splits[0]
+    tables = read_tables(entry, folder)
+    if "corpus" in tables:
+        return [Part(subset, split, _retrieval_tables(tables))]
+    tables = _label_numbers(tables)
+    parts = []
+    for name in ("train", "test"):
+        if name in tables:
+            data = Dataset.from_pandas(tables[name], preserve_index=False)
+            parts.append(Part(subset, split if name == "test" else "train", {"rows": data}))
+    return parts
+
+
+def _retrieval_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Any]:
+    from datasets import Dataset
+
+    names = {"query_id": "query-id", "corpus_id": "corpus-id"}
+    qrels = tables["qrels"].astype({"score": "int64"}).rename(columns=names)
+    order = {q: i for i, q in enumerate(tables["queries"]["id"])}
+    qrels = qrels.sort_values(
+        ["query-id", "corpus-id"], key=lambda c: c.map(order) if c.name == "query-id" else c, kind="stable"
+    )
+    found = {n: Dataset.from_pandas(tables[n], preserve_index=False) for n in ("corpus", "queries")}
+    found["qrels"] = Dataset.from_pandas(qrels, preserve_index=False)
+    if "top_ranked" in tables:
+        grouped = tables["top_ranked"].groupby("query_id", sort=False)["corpus_id"].agg(list)
+        columns = {"query-id": list(grouped.index), "corpus-ids": list(grouped)}
+        found["top_ranked"] = Dataset.from_dict(columns)
+    return found
+
+
+def _label_numbers(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return tables whose class names are numbers, in the order of their sorted names.
+
+    mteb's binary metrics need numbers; labels that are numbers already stay as they are.
+    """
+    if not all("label" in t for t in tables.values()):
+        return tables
+    names = {v for t in tables.values() for v in t["label"]}
+    if all(isinstance(v, int) for v in names):
+        return tables
+    if all(str(v).lstrip("-").isdigit() for v in names):
+        return {n: t.assign(label=[int(v) for v in t["label"]]) for n, t in tables.items()}
+    number = {name: i for i, name in enumerate(sorted(map(str, names)))}
+    return {n: t.assign(label=[number[str(v)] for v in t["label"]]) for n, t in tables.items()}
+
+
+def _parallel_languages(manifest: dict[str, Any], task: Any) -> None:
+    """Add the languages of the one table that holds all pairs of languages as columns."""
+    of_column: dict[str, str] = {}
+    for subset in task.hf_subsets:
+        languages = manifest["languages"][subset]
+        for i, column in enumerate(subset.split("-")):
+            of_column.setdefault(column, languages[min(i, len(languages) - 1)])
+    manifest["languages"][PARALLEL] = sorted(set(of_column.values()))
+    manifest["field_languages"].setdefault(PARALLEL, of_column)
+
+
+def _write(manifest: dict[str, Any], parts: list[Part], out: Path) -> dict[str, Any]:
+    (out / "manifest.json").unlink(missing_ok=True)
+    shutil.rmtree(out / "data", ignore_errors=True)
+    manifest["tables"], hashes = [], []
+    notes: dict[str, int] = {}
+    for part in parts:
+        for name, table in part.tables.items():
+            path = Path("data", quote(part.subset, safe=""), quote(part.split, safe=""), name)
+            path = path.with_suffix(".json" if isinstance(table, dict) else ".parquet")
+            (out / path).parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(table, dict):
+                write_text(out / path, json.dumps(table, ensure_ascii=False))
+            else:
+                table.to_parquet(out / path)
+            rows = len(next(iter(table.values()))) if isinstance(table, dict) else len(table)
+            manifest["tables"].append(
+                {
+                    "subset": part.subset,
+                    "split": part.split,
+                    "table": name,
+                    "path": path.as_posix(),
+                    "rows": rows,
+                }
+            )
+            hashes.append([part.subset, part.split, name, contents(table)])
+        for what, n in part.notes.items():
+            notes[what] = notes.get(what, 0) + n
+    manifest["notes"] = notes
+    manifest["content_hash"] = digest([{k: manifest[k] for k in HASHED}, hashes])
+    manifest["versions"] = {p: version(p) for p in ("mteb", "datasets")}
+    manifest["stage_version"] = VERSION
+    write_text(out / "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+    log.info("%s: %d tables frozen to %s", manifest["dataset"], len(manifest["tables"]), out)
+    return manifest

@@ -1,0 +1,171 @@
+"""Local files to standard tables: CSV, TSV, JSON lines, Parquet, and two formats of public data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stressbed.errors import DataError, suggest
+from stressbed.sources import resolve
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from stressbed.config.entries import DatasetEntry
+
+PAIR = ("sentence1", "sentence2")
+TABLES: dict[str, dict[str, tuple[str, ...]]] = {
+    "Classification": {"train": ("text", "label"), "test": ("text", "label")},
+    "MultilabelClassification": {"train": ("text", "labels"), "test": ("text", "labels")},
+    "Clustering": {"test": ("text", "label")},
+    "PairClassification": {"test": (*PAIR, "label")},
+    "STS": {"test": (*PAIR, "score")},
+    "STR": {"test": (*PAIR, "score")},
+    "Summarization": {"test": ("text", "human_summaries", "machine_summaries", "relevance")},
+    "BitextMining": {"test": PAIR},
+    "Retrieval": {
+        "corpus": ("id", "text"),
+        "queries": ("id", "text"),
+        "qrels": ("query_id", "corpus_id", "score"),
+    },
+    "Reranking": {
+        "corpus": ("id", "text"),
+        "queries": ("id", "text"),
+        "qrels": ("query_id", "corpus_id", "score"),
+        "top_ranked": ("query_id", "corpus_id"),
+    },
+}
+"""Tables and columns that each task type needs."""
+
+OPTIONAL: dict[str, tuple[str, ...]] = {"corpus": ("title",), "queries": ("instruction",)}
+"""Columns that a table may have besides."""
+
+LISTS = frozenset({"labels", "human_summaries", "machine_summaries", "relevance"})
+NUMBERS = frozenset({"score"})
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+
+
+def read_tables(entry: DatasetEntry, folder: Path) -> dict[str, pd.DataFrame]:
+    """Return a local dataset's tables with the standard columns.
+
+    Args:
+        entry: Catalogue entry with `files` (and `format`, `columns`).
+        folder: Folder that relative paths start from.
+
+    Returns:
+        Table by name (`train`, `test`, or `corpus`, `queries`, `qrels`, `top_ranked`).
+
+    Raises:
+        DataError: A file, column or value is missing or of the wrong kind.
+    """
+    from stressbed.dataset import formats
+
+    paths = {name: resolve(file, folder) for name, file in entry.files.items()}
+    for name, path in paths.items():
+        if not path.is_file():
+            raise DataError(f"no such file (table {name!r})", where=f"dataset {entry.id!r}: {path}")
+    kind = getattr(entry, "format", "table")
+    if kind == "lee":
+        return {"test": formats.lee(entry, paths)}
+    if kind == "fasttext":
+        return formats.fasttext(entry, paths)
+    wanted = TABLES[entry.task_type]
+    if missing := [t for t in wanted if t not in paths]:
+        raise DataError(
+            f"the tables {', '.join(missing)} are missing",
+            where=f"dataset {entry.id!r}, key 'files'",
+            allowed=f"{entry.task_type} needs {', '.join(wanted)}",
+        )
+    if unknown := [t for t in paths if t not in wanted]:
+        raise DataError(
+            f"the table {unknown[0]!r} is not one of this task type",
+            where=f"dataset {entry.id!r}, key 'files'",
+            allowed=", ".join(wanted),
+            do=suggest(unknown[0], wanted),
+        )
+    return {t: _standard(entry, t, paths[t], wanted[t]) for t in wanted}
+
+
+def read_file(path: Path) -> pd.DataFrame:
+    """Return a file as a table; in CSV and TSV files every value is a string and empty is "".
+
+    Raises:
+        DataError: The file type is not known or the file is not readable as its type.
+    """
+    import pandas as pd
+
+    try:
+        if path.suffix in {".csv", ".tsv"}:
+            separator = "\t" if path.suffix == ".tsv" else ","
+            return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8")
+        if path.suffix == ".jsonl":
+            return pd.read_json(path, lines=True, dtype=False, convert_dates=False, encoding="utf-8")
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path)
+    except (ValueError, OSError) as e:  # parser, decoding and Arrow errors are ValueErrors
+        raise DataError(f"the file is not readable as {path.suffix[1:]}: {e}", where=str(path)) from e
+    raise DataError(f"unknown file type {path.suffix!r}", where=str(path), allowed=", ".join(SUFFIXES))
+
+
+def _standard(entry: DatasetEntry, table: str, path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
+    raw = read_file(path)
+    columns: dict[str, Any] = {}
+    for name in (*needed, *OPTIONAL.get(table, ())):
+        source = entry.columns.get(name, name)
+        if source in raw.columns:
+            columns[name] = raw[source].tolist()
+        elif name in needed:
+            raise DataError(
+                f"the column {source!r} is missing",
+                where=f"dataset {entry.id!r}, table {table!r}: {path}",
+                allowed=", ".join(map(str, raw.columns)),
+                do=suggest(source, map(str, raw.columns)) or f"name your column under `columns: {name}:`",
+            )
+    if not len(raw):
+        raise DataError("the table is empty", where=f"dataset {entry.id!r}, table {table!r}: {path}")
+    import pandas as pd
+
+    where = f"dataset {entry.id!r}, table {table!r}: {path}"
+    return pd.DataFrame(
+        {n: [_value(n, v, f"{where}, row {i}") for i, v in enumerate(c)] for n, c in columns.items()}
+    )
+
+
+def _value(name: str, value: Any, where: str) -> Any:
+    """Return a cell as its standard type: list, number, or string.
+
+    Raises:
+        DataError: The value is missing or of another kind.
+    """
+    if name in LISTS:
+        return _list(name, value, where)
+    if value is None or value != value:  # noqa: PLR0124  # NaN differs from itself
+        if name == "title":
+            return ""
+        raise DataError(f"a value is missing (column {name!r})", where=where)
+    if name in NUMBERS:
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise DataError(f"{value!r} is not a number (column {name!r})", where=where) from None
+    if name == "label":
+        return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    if isinstance(value, list | dict):
+        raise DataError(f"a text was expected, not {type(value).__name__} (column {name!r})", where=where)
+    return str(value)
+
+
+def _list(name: str, value: Any, where: str) -> list[Any]:
+    if isinstance(value, str) and name == "labels":
+        return [part.strip() for part in value.split(";") if part.strip()]
+    if not hasattr(value, "__iter__") or isinstance(value, str | Mapping):
+        raise DataError(
+            f"a list was expected, not {value!r:.60} (column {name!r})",
+            where=where,
+            do="keep such tables as JSON lines or Parquet",
+        )
+    try:
+        return [float(v) if name == "relevance" else str(v) for v in value]
+    except (TypeError, ValueError):
+        raise DataError(f"a list of numbers was expected (column {name!r})", where=where) from None

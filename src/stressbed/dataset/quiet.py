@@ -1,0 +1,31 @@
+"""Settings that must stand in the environment before mteb, datasets or transformers are imported."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+SETTINGS: dict[str, str] = {
+    "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "TQDM_DISABLE": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+}
+"""Defaults only: what a user has set is kept. Our own bars say `disable=False` themselves."""
+
+EVALUATE_OPTIONS: dict[str, object] = {"batch_size": 4096, "show_progress_bar": False}
+"""`encode_kwargs` for encoders that look vectors up; mteb mutates its argument, so pass a copy."""
+
+
+def quiet() -> None:
+    """Put the settings into the environment; call it before the first import of mteb.
+
+    mteb makes its cache folder when it is imported. Nothing of stressbed reads it, so it goes
+    where a read-only home folder does no harm.
+    """
+    for key, value in SETTINGS.items():
+        os.environ.setdefault(key, value)
+    os.environ.setdefault("MTEB_CACHE", str(Path(tempfile.gettempdir()) / f"stressbed-mteb-{os.getuid()}"))
