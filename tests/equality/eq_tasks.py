@@ -98,7 +98,11 @@ def bases() -> dict[str, tuple[type, str, str, dict[str, Any]]]:
     """Kind -> (mteb base class, mteb task type, main score, class attributes)."""
     from mteb import abstasks as a
 
-    whole = {"max_fraction_of_documents_to_embed": None, "input_column_name": "text", "label_column_name": "label"}
+    whole = {
+        "max_fraction_of_documents_to_embed": None,
+        "input_column_name": "text",
+        "label_column_name": "label",
+    }
     return {
         "Classification": (a.AbsTaskClassification, "Classification", "accuracy", {}),
         "MultilabelClassification": (a.AbsTaskMultilabelClassification, "MultilabelClassification", "accuracy", {}),
@@ -139,11 +143,17 @@ def data_of(kind: str) -> dict[str, dict[str, Any]]:
         table = {"sentences": [s["text"] for s in sets], "labels": [s["label"] for s in sets]}
         return {"default": {"test": table}}
     if kind == "STSMany":
-        return {"en": {"test": pairs(40, 20)}, "de": {"test": pairs(30, 21)}, "en-de": {"test": pairs(36, 22)}}
+        return {
+            "en": {"test": pairs(40, 20)},
+            "de": {"test": pairs(30, 21)},
+            "en-de": {"test": pairs(36, 22)},
+        }
     if kind == "Summarization":
         return {"default": {"test": summaries(8, 6)}}
     if "Retrieval" in kind or kind == "Reranking":
-        made = retrieval(7, title=kind != "Reranking", instruction="Instruction" in kind, ranked=kind == "Reranking")
+        made = retrieval(
+            7, title=kind != "Reranking", instruction="Instruction" in kind, ranked=kind == "Reranking"
+        )
         return {"default": {"test": made}}
     return {"default": {"test": pairs(50, 8)}}
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from stressbed.score.fast import fast
-from stressbed.score.items import Items, Reader, watch
+from stressbed.score.items import Evaluated, Items, Reader, watch
 
 log = logging.getLogger("stressbed")
 
 DATA_ERRORS = (ValueError, ZeroDivisionError)
-"""What mteb, scikit-learn and SciPy raise when data do not allow a metric: one class, one pair, a constant."""
+"""What mteb, scikit-learn and SciPy raise when data do not allow a metric: one class, one pair."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class SubsetScore:
     """The score of one subset in one split.
 
     Attributes:
-        score: mteb's main score in points of 100, or None if it could not be computed.
+        main: mteb's main score in mteb's own unit, or None if it could not be computed.
         n_items: Test texts, pairs, queries, documents or clustered texts that it covers.
         error: Why there is no score, or "".
         metrics: mteb's other metrics in mteb's own units, where they are finite numbers.
@@ -33,11 +33,16 @@ class SubsetScore:
 
     subset: str
     split: str
-    score: float | None
+    main: float | None
     n_items: int
     error: str
     metrics: dict[str, float]
     items: tuple[Items, ...]
+
+    @property
+    def score(self) -> float | None:
+        """The score in points of 100."""
+        return None if self.main is None else self.main * 100
 
 
 def evaluate_task(
@@ -82,13 +87,13 @@ def _together(
     n_encoded = _n_encoded(encoder) - before
     # All of a parallel task's pairs are computed, wanted or not; the reader goes through them in order.
     for subset, of_subset in scores.items():
-        observed = reader(of_subset, n_encoded)
+        observed = reader(Evaluated(of_subset, n_encoded))
         if subset not in subsets:
             continue
         value = float(of_subset["main_score"])
         undefined = "" if math.isfinite(value) else f"{task.metadata.main_score} is undefined on these data"
         yield SubsetScore(
-            subset, split, None if undefined else value * 100, observed.n_items, undefined,
+            subset, split, None if undefined else value, observed.n_items, undefined,
             _finite(of_subset), () if undefined else observed.items,
         )  # fmt: skip
 
@@ -123,7 +128,7 @@ def limited_threads() -> Iterator[None]:
         yield
         return
     import torch
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     before = torch.get_num_threads()
     torch.set_num_threads(int(threads))

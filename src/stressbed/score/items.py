@@ -39,8 +39,15 @@ class Observed:
     items: tuple[Items, ...]
 
 
-Reader = Callable[[Any, int], Observed]
-"""Takes mteb's scores of a subset and the number of strings encoded for it."""
+@dataclass(frozen=True)
+class Evaluated:
+    """What mteb returned for a subset, and how many strings were encoded for it."""
+
+    scores: Any
+    n_encoded: int
+
+
+Reader = Callable[[Evaluated], Observed]
 
 _PAIR_SIMILARITIES = {
     "cosine": ("cosine_scores", "cosine_similarity"),
@@ -110,7 +117,7 @@ def _watch_retrieval(task: Any) -> Reader:
     calls = _catch(task, "task_specific_scores")
     key, metric = _query_key(task.metadata.main_score)
 
-    def read(scores: Any, n_encoded: int) -> Observed:
+    def read(_: Evaluated) -> Observed:
         per_query, qrels, results = calls[0][:3]
         if key:
             values = {qid: per_query[qid][key] for qid in per_query}
@@ -129,8 +136,8 @@ def _watch_classification(task: Any) -> Reader:
     calls = _catch(task, "_calculate_scores")
     metric = task.metadata.main_score
 
-    def read(scores: Any, n_encoded: int) -> Observed:
-        values = [e[metric] for e in scores["scores_per_experiment"] if e.get(metric) is not None]
+    def read(done: Evaluated) -> Observed:
+        values = [e[metric] for e in done.scores["scores_per_experiment"] if e.get(metric) is not None]
         return Observed(len(calls[0][0]), (Items("experiment", metric, None, _floats(values)),))
 
     return read
@@ -145,7 +152,7 @@ def _pair_items(task: Any, similarities: Any) -> tuple[Items, ...]:
 def _watch_sts(task: Any) -> Reader:
     calls = _catch(task, "_calculate_scores")
 
-    def read(scores: Any, n_encoded: int) -> Observed:
+    def read(_: Evaluated) -> Observed:
         return Observed(len(calls[0][1]), _pair_items(task, calls[0][0]))
 
     return read
@@ -154,7 +161,7 @@ def _watch_sts(task: Any) -> Reader:
 def _watch_pair_classification(task: Any) -> Reader:
     calls = _catch(task, "_compute_metrics")
 
-    def read(scores: Any, n_encoded: int) -> Observed:
+    def read(_: Evaluated) -> Observed:
         return Observed(len(calls[0][1]), _pair_items(task, calls[0][0]))
 
     return read
@@ -170,7 +177,7 @@ def _watch_bitext(task: Any) -> Reader:
 
     task._compute_metrics = caught
 
-    def read(scores: Any, n_encoded: int) -> Observed:
+    def read(_: Evaluated) -> Observed:
         neighbours, gold = seen.pop(0)
         correct = [n["corpus_id"] == g[1] for n, g in zip(neighbours, gold, strict=False)]
         items = (
@@ -208,16 +215,17 @@ def _watch_summarization(task: Any) -> Reader:
             super().__init__(gold_scores=_tagged(gold_scores), **kwargs)
 
         def _calculate_metrics(self, distances: Any) -> Any:
-            seen["values"] = [
-                super()._calculate_metrics({k: [v[i]] for k, v in distances.items()})[metric]
-                for i in range(len(distances["human_scores"]))
+            overall = super()._calculate_metrics
+            singles = [
+                {k: [v[i]] for k, v in distances.items()} for i in range(len(distances["human_scores"]))
             ]
+            seen["values"] = [overall(single)[metric] for single in singles]
             seen["documents"] = [str(row[0].document) for row in distances["human_scores"]]
-            return super()._calculate_metrics(distances)
+            return overall(distances)
 
     task.evaluator = Recording
 
-    def read(scores: Any, n_encoded: int) -> Observed:
+    def read(_: Evaluated) -> Observed:
         documents = tuple(seen["documents"])
         return Observed(len(documents), (Items("summary", metric, documents, _floats(seen["values"])),))
 
@@ -225,12 +233,12 @@ def _watch_summarization(task: Any) -> Reader:
 
 
 def _watch_clustering(task: Any) -> Reader:
-    def read(scores: Any, n_encoded: int) -> Observed:
+    def read(done: Evaluated) -> Observed:
         metric = task.metadata.main_score
         key = "v_measures" if metric == "v_measure" else f"{metric}_scores"
-        values = scores.get(key, [scores["main_score"]])
+        values = done.scores.get(key, [done.scores["main_score"]])
         if isinstance(values, dict):  # by level of the labels
             values = [v for level in values.values() for v in level]
-        return Observed(n_encoded, (Items("experiment", metric, None, _floats(values)),))
+        return Observed(done.n_encoded, (Items("experiment", metric, None, _floats(values)),))
 
     return read

@@ -18,12 +18,12 @@ NO_ROLE = "none"
 class Vectors(Protocol):
     """Stored vectors by key, as `stressbed.embed.vectors.VectorStore` gives them."""
 
-    def has(self, keys: Sequence[str]) -> NDArray[np.bool_]:
-        """Return for each key whether its vector is there, shape (n,)."""
+    def index(self, keys: Sequence[str]) -> NDArray[np.int64]:
+        """Return the position of each key, shape (n,); -1 where its vector is not there."""
         ...
 
-    def get_many(self, keys: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of the keys, shape (n, d)."""
+    def rows(self, positions: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the vectors at positions, shape (n, d)."""
         ...
 
 
@@ -95,16 +95,17 @@ class LookupEncoder:
         strings = strings_of_loader(inputs)
         context = self.contexts.get(role, "")
         keys = [text_digest(context, role, s) for s in strings]
-        here = np.asarray(self.vectors.has(keys), dtype=bool)
-        if not here.all():
-            first = strings[int(np.flatnonzero(~here)[0])]
+        positions = self.vectors.index(keys)
+        missing = np.flatnonzero(positions < 0)
+        if len(missing):
+            first, cell = strings[missing[0]], self.where or task_metadata.name
             raise ScoreError(
-                f"{int((~here).sum())} of {len(strings)} vectors are missing; the first is that of {first[:80]!r}",
-                where=f"{self.where or task_metadata.name}, subset {hf_subset}, split {hf_split}, role {role}",
+                f"{len(missing)} of {len(strings)} vectors are missing; the first is that of {first[:80]!r}",
+                where=f"{cell}, subset {hf_subset}, split {hf_split}, role {role}",
                 do="embed again with `snakemake --forcerun embed`; what is stored is not encoded twice",
             )
         self.encoded[hf_split] = self.encoded.get(hf_split, 0) + len(strings)
-        return np.asarray(self.vectors.get_many(keys), dtype=np.float32)
+        return np.asarray(self.vectors.rows(positions), dtype=np.float32)
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
         """Return the similarity of every vector with every other, a torch tensor of shape (n, m)."""

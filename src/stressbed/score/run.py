@@ -1,0 +1,221 @@
+"""The score stage's work: cells of one embedder on one dataset, each from the store or computed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stressbed import paths
+from stressbed.errors import ScoreError
+from stressbed.paths import Cell
+from stressbed.score.cell import CellJob, fingerprint, read_embedding
+from stressbed.score.compute import Setting, compute_cell
+from stressbed.score.provenance import versions
+from stressbed.score.variant import VariantFacts, read_facts
+from stressbed.store import Store, write_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from stressbed.config.entries import EmbedderEntry
+
+__all__ = ["CellJob", "ScoreStats", "score_cells", "stale_cells", "stale_outputs"]
+
+KIND = "cells"
+"""The cells' folder in the store."""
+
+ORIGINAL_AXIS = "original"
+
+log = logging.getLogger("stressbed")
+
+
+@dataclass(frozen=True)
+class ScoreStats:
+    """What a job did: cells in all, those taken from the store, those computed, and what came of all."""
+
+    cells: int
+    reused: int
+    computed: int
+    ok: int
+    failed: int
+    absent: int
+    score_seconds: float
+
+
+def score_cells(
+    *,
+    dataset_folder: Path,
+    manifest: Mapping[str, Any],
+    texts: pd.DataFrame,
+    entry: EmbedderEntry,
+    embedder_identity: str,
+    axis: Mapping[str, str],
+    cells: Sequence[CellJob],
+    store_root: Path,
+) -> ScoreStats:
+    """Score cells of one embedder on one dataset and return how many were computed.
+
+    Each cell that the store does not hold is computed from stored vectors and stored at once; the
+    cells' files are written at the end, all together. A job that dies keeps what it stored.
+
+    Args:
+        dataset_folder: The frozen dataset.
+        manifest: Its manifest.
+        texts: Its texts.
+        entry: The embedder.
+        embedder_identity: Hash of what decides the embedder's vectors.
+        axis: Transformation -> axis.
+        cells: What to score.
+        store_root: The store.
+
+    Raises:
+        ScoreError: Vectors are missing or were made for other texts.
+        StoreError: An entry of the store is damaged.
+    """
+    setting = Setting(dataset_folder, manifest, texts, entry, embedder_identity, store_root)
+    store = Store(store_root)
+    started = time.perf_counter()
+    records: list[tuple[CellJob, dict[str, Any]]] = []
+    reused = 0
+    for number, job in enumerate(cells, 1):
+        facts = read_facts(job.transform)
+        embedding = read_embedding(job.embedding, embedder_identity, facts)
+        key = fingerprint(manifest, facts, embedder_identity, embedding.get("fitted_on"))
+        stored = store.get(KIND, key)
+        if stored is None:
+            record = _computed(setting, job, facts, embedding) | {"fingerprint": key}
+            stored = json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+            store.put(KIND, key, stored)
+            _report(number, len(cells), job, record)
+        else:
+            reused += 1
+        records.append((job, _with_coordinates(job, json.loads(stored), axis)))
+    for job, record in records:
+        text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
+        write_bytes(job.out, (text + "\n").encode())
+    status = Counter(record["status"] for _, record in records)
+    return ScoreStats(
+        cells=len(cells),
+        reused=reused,
+        computed=len(cells) - reused,
+        ok=status["ok"],
+        failed=status["failed"],
+        absent=status["absent"],
+        score_seconds=round(time.perf_counter() - started, 3),
+    )
+
+
+def stale_cells(
+    *, manifest: Mapping[str, Any] | None, embedder_identity: str, cells: Sequence[CellJob], store_root: Path
+) -> list[str]:
+    """Return the names of the cells that a job would compute; cheap, for messages of a dry run.
+
+    A cell is stale if its texts or its vectors' manifest are not there or do not fit, or if the store
+    does not hold it.
+
+    Args:
+        manifest: Of the frozen dataset, or None if it is not frozen yet.
+        embedder_identity: Hash of what decides the embedder's vectors.
+        cells: Cells of one embedder on one dataset.
+        store_root: The store.
+    """
+    store = Store(store_root)
+    return [
+        f"{job.cell.embedder}/{job.cell.dataset}/{job.cell.variant}"
+        for job in cells
+        if manifest is None or not _is_stored(manifest, embedder_identity, job, store)
+    ]
+
+
+def stale_outputs(
+    outputs: Iterable[str | Path], *, results: Path, identities: Mapping[str, str]
+) -> list[str]:
+    """Return the names of the cells among score files that a job would compute (see `stale_cells`).
+
+    Args:
+        outputs: Paths of cells (`paths.SCORE` under `results`).
+        results: The folder of all results.
+        identities: Embedder -> hash of what decides its vectors.
+    """
+    stale: list[str] = []
+    manifests: dict[str, dict[str, Any] | None] = {}
+    for out in outputs:
+        cell = Cell.of_path(out)
+        if cell.dataset not in manifests:
+            manifests[cell.dataset] = _read_json(results / paths.MANIFEST.format(dataset=cell.dataset))
+        place = {"embedder": cell.embedder, "dataset": cell.dataset, "variant": str(cell.variant)}
+        transform = None if cell.variant.is_original else results / paths.TRANSFORM.format(**place)
+        stale += stale_cells(
+            manifest=manifests[cell.dataset],
+            embedder_identity=identities[cell.embedder],
+            cells=[CellJob(cell, results / paths.EMBEDDING.format(**place), transform, Path(out))],
+            store_root=results / paths.STORE,
+        )
+    return stale
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+    return content
+
+
+def _is_stored(manifest: Mapping[str, Any], embedder_identity: str, job: CellJob, store: Store) -> bool:
+    try:
+        facts = read_facts(job.transform)
+        embedding = read_embedding(job.embedding, embedder_identity, facts)
+    except (FileNotFoundError, ScoreError):
+        return False
+    return store.has(KIND, fingerprint(manifest, facts, embedder_identity, embedding.get("fitted_on")))
+
+
+def _computed(
+    setting: Setting, job: CellJob, facts: VariantFacts, embedding: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a cell's record with its provenance, without coordinates and fingerprint."""
+    started = time.perf_counter()
+    record = compute_cell(setting, job, facts, embedding)
+    return record | {
+        "dataset_hash": setting.manifest["content_hash"],
+        "texts_hash": facts.texts_hash,
+        "embedder_identity": setting.embedder_identity,
+        "versions": versions(),
+        "seconds": round(time.perf_counter() - started, 3),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _with_coordinates(job: CellJob, record: Mapping[str, Any], axis: Mapping[str, str]) -> dict[str, Any]:
+    """Return the record with its coordinates in front.
+
+    They are not stored: cells that share all that decides them share an entry.
+    """
+    variant = job.cell.variant
+    return {
+        "embedder": job.cell.embedder,
+        "dataset": job.cell.dataset,
+        "generator": variant.generator,
+        "transformation": variant.transformation,
+        "seed": variant.seed,
+        "axis": ORIGINAL_AXIS if variant.is_original else axis[variant.transformation],
+        **record,
+    }
+
+
+def _report(number: int, total: int, job: CellJob, record: Mapping[str, Any]) -> None:
+    shown = (
+        f"{record['score']:.2f}" if record["score"] is not None else f"{record['status']}: {record['error']}"
+    )
+    log.info(
+        "cell %d of %d, %s/%s/%s: %s (%.2f s)", number, total, job.cell.embedder, job.cell.dataset,
+        job.cell.variant, shown, record["seconds"],
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""What a transforms file says about a variant, as far as scoring needs it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+CONTENT_HASH = b"stressbed.content_hash"
+ABSENT = b"stressbed.absent"
+DROPPED = "dropped"
+
+
+@dataclass(frozen=True)
+class VariantFacts:
+    """Hash, absent subsets and outcomes of a variant; all empty for the original.
+
+    Attributes:
+        texts_hash: Hash of the variant's texts, "" for the original.
+        absent: Subsets without texts, with the reason.
+        outcomes: How many texts had each outcome.
+        n_texts: Texts that the transformation touched, or None for the original.
+    """
+
+    texts_hash: str = ""
+    absent: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    n_texts: int | None = None
+
+
+@dataclass(frozen=True)
+class VariantTexts:
+    """The new texts of a variant, and what was dropped."""
+
+    replacements: Mapping[int, str]
+    dropped: frozenset[int]
+
+
+def read_facts(transform: Path | None) -> VariantFacts:
+    """Return what decides and describes a variant; reads the metadata and one column.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+    """
+    if transform is None:
+        return VariantFacts()
+    with pq.ParquetFile(transform) as file:
+        metadata = file.schema_arrow.metadata or {}
+        outcomes = file.read(columns=["outcome"]).column("outcome").to_pylist()
+    return VariantFacts(
+        texts_hash=metadata[CONTENT_HASH].decode(),
+        absent=json.loads(metadata.get(ABSENT, b"{}")),
+        outcomes=dict(sorted(Counter(outcomes).items())),
+        n_texts=len(outcomes),
+    )
+
+
+def read_texts(transform: Path | None) -> VariantTexts:
+    """Return the new texts by text id; dropped ones are apart."""
+    if transform is None:
+        return VariantTexts({}, frozenset())
+    table = pq.read_table(transform, columns=["text_id", "text", "outcome"])
+    rows = zip(*(table.column(c).to_pylist() for c in ("text_id", "text", "outcome")), strict=True)
+    replacements: dict[int, str] = {}
+    dropped: set[int] = set()
+    for text_id, text, outcome in rows:
+        if outcome == DROPPED:
+            dropped.add(text_id)
+        else:
+            replacements[text_id] = text
+    return VariantTexts(replacements, frozenset(dropped))
