@@ -1,3 +1,3 @@
-"""dataset stage."""
+"""Freeze datasets, thaw them as mteb tasks, list what is embedded, put new texts in place."""
 
 VERSION = "1"

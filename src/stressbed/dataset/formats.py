@@ -36,8 +36,9 @@ def _needs(
 def lee(entry: DatasetEntry, paths: Mapping[str, Path]) -> pd.DataFrame:
     """Return sentence pairs with ratings: the upper triangle of the first `row_limit` documents.
 
-    `corpus` holds one document per line; `ratings` is a symmetric matrix of similarities between
-    0 and 1, tab-separated (Lee, Pincombe, Welsh 2005). n documents give n(n-1)/2 pairs.
+    `corpus` holds one document per line; `ratings` is a square matrix of similarities between
+    0 and 1, tab-separated, whose upper triangle counts (Lee, Pincombe, Welsh 2005).
+    n documents give n(n-1)/2 pairs.
 
     Raises:
         DataError: The matrix is not square or not of the corpus' size, or a value is no number.

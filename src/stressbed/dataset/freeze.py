@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from stressbed.dataset import VERSION
-from stressbed.dataset.layout import PARALLEL, is_parallel, slots, train_split
+from stressbed.dataset.layout import PARALLEL, is_parallel, language_of, slots
 from stressbed.dataset.parts import Part, contents, parts_of
 from stressbed.dataset.quiet import quiet
 from stressbed.dataset.thaw import fresh_task, install
@@ -64,6 +64,8 @@ def freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str, 
     manifest["sides"] = {f"{s.split}.{s.field}": s.side for s in slots(task)}
     if is_parallel(task):
         _parallel_languages(manifest, task)
+    for slot in slots(task):
+        language_of(manifest, slot)  # raises where the catalogue leaves it open
     return _write(manifest, parts, Path(out))
 
 

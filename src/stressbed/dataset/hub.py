@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from stressbed.errors import DataError
 
+UNREACHABLE = "the hub could not be reached, or the download broke off"
 OFFLINE = "run `prefetch` on a machine with a network, or unset HF_HUB_OFFLINE"
 
 
@@ -34,8 +35,8 @@ def _remedy(error: BaseException) -> tuple[str, str] | None:
         (DatasetNotFoundError, "the hub has no such dataset, or no such revision, or it is gated",
          "check name and `revision`; log in if it is gated"),
         (hub.HfHubHTTPError, "the hub answered with an error", "try again later"),
-        (httpx.TransportError, "the hub could not be reached, or the download broke off", "run again: what is complete is kept"),
-        (ConnectionError, "the hub could not be reached, or the download broke off", "run again: what is complete is kept"),
+        (httpx.TransportError, UNREACHABLE, "run again: what is complete is kept"),
+        (ConnectionError, UNREACHABLE, "run again: what is complete is kept"),
     ):  # fmt: skip
         for cause in chain:
             if isinstance(cause, kind):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from stressbed.errors import DataError
+
 Position = tuple[str, int]
 """Row (number or id) and position within a list-valued field."""
 
@@ -25,7 +27,7 @@ class Slot:
         owner: The mapping that holds the table.
         key: The table's key in `owner`.
         column: The column's name in the table.
-        rank: 0 for the first column of a pair, 1 for the second; else 0.
+        rank: 0 for the first column of a pair of texts, 1 for the second; None where texts are not paired.
     """
 
     subset: str
@@ -35,7 +37,7 @@ class Slot:
     owner: Any
     key: str
     column: str
-    rank: int = 0
+    rank: int | None = None
 
     @property
     def table(self) -> Any:
@@ -136,7 +138,7 @@ def train_split(task: Any) -> str | None:
 
 def owner_of(task: Any, subset: str) -> Any:
     """Return the mapping from split to table of a subset."""
-    return task.dataset[subset] if subset in task.dataset else task.dataset
+    return task.dataset.get(subset, task.dataset)
 
 
 def columns_of(task: Any) -> list[str]:
@@ -145,8 +147,9 @@ def columns_of(task: Any) -> list[str]:
     Raises:
         TypeError: The task is of a type that stressbed does not know.
     """
-    from mteb import abstasks as a
+    from mteb import abstasks
 
+    a: Any = abstasks
     if isinstance(task, a.AbsTaskSummarization):
         return [task.human_summaries_column_name, task.machine_summaries_column_name]
     if isinstance(task, a.AbsTaskSTS):
@@ -159,6 +162,39 @@ def columns_of(task: Any) -> list[str]:
     if isinstance(task, a.AbsTaskClassification | a.AbsTaskClustering | a.AbsTaskClusteringLegacy):
         return [task.input_column_name]
     raise TypeError(f"no text columns are known for {type(task).__name__}")
+
+
+def is_paired(task: Any) -> bool:
+    """Return whether a row is a pair of texts in two columns."""
+    from mteb import abstasks as a
+
+    kinds = (a.AbsTaskSTS, a.AbsTaskPairClassification, a.AbsTaskBitextMining)
+    return isinstance(task, kinds) and not is_parallel(task)
+
+
+def language_of(manifest: dict[str, Any], slot: Slot) -> str:
+    """Return the language of a column of texts.
+
+    `field_languages` decides (by field, column or table, `corpus` say). Else a subset with two
+    languages has the first in the first column of its pairs and the second in the second.
+
+    Raises:
+        DataError: Several languages are named and nothing says which one these texts are in.
+    """
+    named = manifest["field_languages"].get(slot.subset, {})
+    for field in (slot.field, slot.column, slot.key):
+        if field in named:
+            return str(named[field])
+    languages: list[str] = manifest["languages"][slot.subset]
+    if len(languages) == 1:
+        return languages[0]
+    if len(languages) == 2 and slot.rank is not None:
+        return languages[slot.rank]
+    raise DataError(
+        f"the subset has {len(languages)} languages ({', '.join(languages)}): which one is {slot.field!r} in?",
+        where=f"dataset {manifest['dataset']!r}, subset {slot.subset!r}",
+        do=f"add `field_languages: {{{slot.subset}: {{{slot.field}: ...}}}}` to the catalogue entry",
+    )
 
 
 def label_of(task: Any) -> str | None:
@@ -185,13 +221,13 @@ def _all_slots(task: Any) -> Iterator[Slot]:
             for split in task.eval_splits:
                 yield from _retrieval_slots(task.dataset[subset][split], subset, split)
         return
-    columns = columns_of(task)
+    columns, paired = columns_of(task), is_paired(task)
     for subset in subsets_of(task):
         owner = owner_of(task, subset)
         for split in splits_of(task):
             for rank, column in enumerate(columns):
                 side = side_of(task, split, column)
-                yield Slot(subset, split, column, side, owner, split, column, min(rank, 1))
+                yield Slot(subset, split, column, side, owner, split, column, rank if paired else None)
 
 
 def _retrieval_slots(data: Any, subset: str, split: str) -> Iterator[Slot]:
@@ -215,12 +251,11 @@ def side_of(task: Any, split: str, column: str) -> str:
         return "document"
     if isinstance(task, a.AbsTaskClustering | a.AbsTaskClusteringLegacy):
         return "both"
+    first, second = {columns_of(task)[0]}, set(columns_of(task)[1:])
     if isinstance(task, a.AbsTaskSummarization):
-        return "query" if column == task.machine_summaries_column_name else "document"
+        first, second = second, first
     if isinstance(task, a.AbsTaskBitextMining):
-        pairs = task._get_pairs(is_parallel(task))
-        first, second = ({p[i] for p in pairs} for i in (0, 1))
-        if column in first and column in second:
-            return "both"
-        return "query" if column in first else "document"
-    return "query" if column == columns_of(task)[0] else "document"
+        first, second = ({p[i] for p in task._get_pairs(is_parallel(task))} for i in (0, 1))
+    if column in first and column in second:
+        return "both"
+    return "query" if column in first else "document"

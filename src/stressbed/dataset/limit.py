@@ -89,7 +89,9 @@ def _limit_part(task: Any, part: Part, limit: int, dataset: str) -> Part:
 
     rng = generator(part.subset, part.split)
     if is_retrieval(task):
-        return _limit_queries(part, limit, rng, whole=task.metadata.type != "Reranking")
+        return _limit_queries(
+            part, limit, rng, whole=task.metadata.type != "Reranking" or "top_ranked" not in part.tables
+        )
     table = part.tables["rows"]
     if isinstance(table, dict):
         raise DataError(

@@ -41,7 +41,7 @@ def base_class(task_type: str) -> type[Any]:
     from mteb import abstasks as a
 
     kind = mteb_type(task_type)
-    return a.AbsTaskRetrieval if kind == "Reranking" else getattr(a, f"AbsTask{kind}")  # type: ignore[no-any-return]
+    return a.AbsTaskRetrieval if kind == "Reranking" else getattr(a, f"AbsTask{kind}")
 
 
 def local_task(manifest: dict[str, Any]) -> Any:
@@ -52,16 +52,18 @@ def local_task(manifest: dict[str, Any]) -> Any:
 
     kind = mteb_type(manifest["task_type"])
     subsets = manifest["languages"]
-    metadata = TaskMetadata(
-        name=manifest["task"],
-        description=f"Local dataset {manifest['dataset']}",
-        type=kind,
-        category="t2t",
-        modalities=["text"],
-        main_score=manifest["main_score"],
-        dataset={"path": f"local/{manifest['dataset']}", "revision": manifest["revision"]},
-        eval_splits=list(manifest["splits"]),
-        eval_langs=subsets["default"] if list(subsets) == ["default"] else subsets,
+    metadata = TaskMetadata.model_validate(
+        {
+            "name": manifest["task"],
+            "description": f"Local dataset {manifest['dataset']}",
+            "type": kind,
+            "category": "t2t",
+            "modalities": ["text"],
+            "main_score": manifest["main_score"],
+            "dataset": {"path": f"local/{manifest['dataset']}", "revision": manifest["revision"]},
+            "eval_splits": list(manifest["splits"]),
+            "eval_langs": subsets["default"] if list(subsets) == ["default"] else subsets,
+        }
     )
     attributes: dict[str, Any] = {"metadata": metadata, "__module__": __name__, **NAMES[kind]}
     if kind in SCALES:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from stressbed.dataset.layout import Slot
-
 log = logging.getLogger("stressbed")
 
 OPEN, CLOSE = "\ue000", "\ue001"
@@ -156,7 +154,7 @@ def dry_run(task: Any) -> list[Key]:
 
 
 def _occurrences(task: Any, manifest: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    from stressbed.dataset.layout import slots
+    from stressbed.dataset.layout import language_of, slots
 
     for slot in slots(task):
         language = language_of(manifest, slot)
@@ -164,25 +162,11 @@ def _occurrences(task: Any, manifest: dict[str, Any]) -> Iterator[tuple[Any, ...
             yield slot.subset, slot.split, slot.field, row, position, slot.side, language, text
 
 
-def language_of(manifest: dict[str, Any], slot: Slot) -> str:
-    """Return the language of a column of texts.
-
-    `field_languages` decides; else, where a subset names two languages and the task compares two
-    columns, the first column has the first; else the subset's first language.
-    """
-    named = manifest["field_languages"].get(slot.subset, {})
-    for field in (slot.field, slot.column, slot.key):
-        if field in named:
-            return str(named[field])
-    languages: list[str] = manifest["languages"][slot.subset]
-    return languages[slot.rank] if len(languages) == 2 else languages[0]
-
-
 def _texts_table(rows: list[tuple[Any, ...]]) -> pa.Table:
     import pyarrow as pa
 
     names = ("subset", "split", "field", "row", "position", "side", "language", "text")
-    columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {n: () for n in names}
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
     schema = pa.schema(
         [("text_id", pa.int64())]
         + [(n, pa.int64() if n == "position" else pa.string()) for n in names]

@@ -62,5 +62,5 @@ def cheapen(task: Any) -> None:
         task.evaluator_model = DummyClassifier()
     if isinstance(task, AbsTaskRetrieval):
         task.k_values, task._top_k = (1,), 1
-        task.task_specific_scores = lambda *_args, **_kw: {}
-    task._add_main_score = lambda scores: None
+        vars(task)["task_specific_scores"] = lambda *_args, **_kw: {}
+    vars(task)["_add_main_score"] = lambda _scores: None

@@ -139,13 +139,13 @@ def _drop_rows(task: Any, slot: Slot, rows: set[tuple[str, int]]) -> None:
         raise DataError(
             "rows of this older format cannot be taken out",
             where=f"task {task.metadata.name}, subset {slot.subset!r}",
-            do="use a transformation whose `on_empty` and `on_cut` are not `drop`, or a newer version of the task",
+            do="use a transformation whose `on_empty` and `on_cut` are not `drop`",
         )
     keep = [i for i in range(len(slot.table)) if i not in numbers]
     if len(keep) < 2:
         raise DataError(
             "too few rows are left after those without a rewrite were taken out",
-            where=f"task {task.metadata.name}, subset {slot.subset!r}, split {slot.split!r}: {len(keep)} rows",
+            where=f"task {task.metadata.name}, subset {slot.subset!r}, split {slot.split!r}: {len(keep)}",
         )
     slot.owner[slot.key] = slot.table.select(keep).flatten_indices()
 
