@@ -1,3 +1,3 @@
-"""analyse stage."""
+"""From tidy tables to result tables: pure functions, and one that reads and writes files."""
 
 VERSION = "1"

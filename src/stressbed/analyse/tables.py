@@ -1,0 +1,251 @@
+"""The result tables that are made of scores: pure functions of `scores.parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import pandas as pd
+
+from stressbed.analyse.aggregate import (
+    AXES,
+    PROFILE,
+    any_marked,
+    complete_datasets,
+    paired_parts,
+    paired_totals,
+    profile,
+    strict_mean,
+)
+from stressbed.analyse.names import AXIS_LABELS, Names
+from stressbed.analyse.table import Table
+from stressbed.collect.schema import ALL, OK
+
+DASH_NOTE = "A dash: a cell behind this value is missing or failed; incomplete_cells.csv says which and why."
+MARK_NOTE = (
+    "†: rests on a cell in which the fallback rule applied to more texts than the run allows "
+    "(`fallback_mark`); fallbacks.csv has the shares."
+)
+BEST: Mapping[str, Literal["max", "min"]] = {
+    "original": "max",
+    "lexical_stylistic": "max",
+    "length": "max",
+    "language": "max",
+    "hteb": "max",
+    "drop": "min",
+}
+
+
+def hteb_scores(scores: pd.DataFrame, names: Names) -> Table:
+    """Return the table embedder x (original, axis scores, HTEB total, drop), in points."""
+    totals = paired_totals(scores)
+    n = scores["dataset"].nunique()
+    notes = [
+        f"Mean over {n} dataset{'s' * (n != 1)}, unweighted; drop is original minus HTEB.",
+        *_partial_axes(names),
+    ]
+    return _profile_table("hteb_scores", "HTEB scores", totals, names, notes)
+
+
+def hteb_scores_common(scores: pd.DataFrame, names: Names) -> Table:
+    """Return `hteb_scores` over the datasets on which every embedder has every cell."""
+    totals = paired_totals(scores)
+    common = complete_datasets(totals)
+    kept = totals[totals["dataset"].isin(common)]
+    left = [d for d in names.datasets if d not in common]
+    notes = [
+        f"Only the {len(common)} of {len(names.datasets)} datasets on which every embedder has every cell.",
+        *([f"Left out: {', '.join(left)}."] if left else []),
+        *_partial_axes(names),
+    ]
+    return _profile_table("hteb_scores_common", "HTEB scores on common datasets", kept, names, notes)
+
+
+def _profile_table(name: str, title: str, totals: pd.DataFrame, names: Names, notes: Sequence[str]) -> Table:
+    by = ["generator", "embedder"]
+    keys = all_keys(names)
+    frame = keys.merge(profile(totals, by), how="left", on=by) if len(totals) else keys
+    marks = keys.merge(any_marked(totals, by), how="left", on=by) if len(totals) else keys
+    frame, marks = frame.reindex(columns=[*by, *PROFILE]), marks.reindex(columns=[*by, *PROFILE])
+    return finish(Table(name, title, frame, notes, _only_flags(marks, by), BEST), names)
+
+
+def all_keys(names: Names) -> pd.DataFrame:
+    """Return every (generator, embedder) of a run, in its order."""
+    rows = [(g, e) for g in names.generators for e in names.embedders]
+    return pd.DataFrame(rows, columns=["generator", "embedder"])
+
+
+def delta_by_transformation(scores: pd.DataFrame, names: Names) -> Table:
+    """Return embedder x transformation: transformed minus original, mean over seeds, then datasets."""
+    totals = rewritten(paired_totals(scores))
+    by = ["generator", "embedder"]
+    mean = strict_mean(totals, [*by, "dataset", "transformation"], "delta")
+    mean = strict_mean(mean, [*by, "transformation"], "delta")
+    marked = totals.groupby([*by, "transformation"])["marked"].any().reset_index()
+    frame = all_keys(names).merge(_wide(mean, by, "delta", names), how="left", on=by)
+    marks = all_keys(names).merge(_wide(marked, by, "marked", names), how="left", on=by)
+    notes = ["Points; negative: the embedder loses. Mean over seeds, then datasets."]
+    return finish(
+        Table(
+            "delta_by_transformation",
+            "Score delta by embedder and transformation",
+            frame,
+            notes,
+            _only_flags(marks, by),
+            digits={},
+        ),
+        names,
+    )
+
+
+def delta_by_task_type(scores: pd.DataFrame, names: Names) -> Table:
+    """Return task type x transformation: mean delta over seeds, then datasets, then embedders.
+
+    A task type's row rests on the embedders that have every cell of that type, so that its columns
+    can be compared with each other; `n_embedders` and `n_datasets` count them.
+    """
+    totals = rewritten(paired_totals(scores))
+    by = ["generator", "task_type"]
+    lacking = totals.groupby([*by, "embedder"])["delta"].transform(lambda d: d.isna().any())
+    kept = totals[~lacking.astype(bool)]
+    keys = totals[by].drop_duplicates().sort_values(by)
+    mean = strict_mean(kept, [*by, "embedder", "dataset", "transformation"], "delta")
+    mean = strict_mean(mean, [*by, "embedder", "transformation"], "delta")
+    mean = strict_mean(mean, [*by, "transformation"], "delta")
+    counts = kept.groupby(by)[["dataset", "embedder"]].nunique()
+    counts = counts.rename(columns={"dataset": "n_datasets", "embedder": "n_embedders"}).reset_index()
+    marked = kept.groupby([*by, "transformation"])["marked"].any().reset_index()
+    frame = keys.merge(counts, how="left", on=by).merge(_wide(mean, by, "delta", names), how="left", on=by)
+    frame[["n_datasets", "n_embedders"]] = frame[["n_datasets", "n_embedders"]].fillna(0).astype(int)
+    marks = frame[[*by, "n_datasets", "n_embedders"]].merge(
+        _wide(marked, by, "marked", names), how="left", on=by
+    )
+    notes = [
+        "Points; negative: embedders lose. Mean over seeds, datasets of the type, then embedders.",
+        "A row rests on the embedders that have every cell of its type.",
+    ]
+    marks = _only_flags(marks, [*by, "n_datasets", "n_embedders"])
+    return finish(
+        Table("delta_by_task_type", "Score delta by task type and transformation", frame, notes, marks), names
+    )
+
+
+def by_dataset(scores: pd.DataFrame, names: Names) -> Table:
+    """Return embedder x dataset: original, axis scores, HTEB, drop, and the largest share of fallbacks."""
+    totals = paired_totals(scores)
+    by = ["generator", "dataset", "task_type", "metric", "embedder"]
+    totals = totals.assign(metric=totals.groupby("dataset")["metric"].transform("first"))
+    share = totals.groupby(by)["fallback_share"].max().reset_index()
+    frame = profile(totals, by).merge(share, on=by)
+    marks = any_marked(totals, by).assign(fallback_share=False)
+    frame = ordered(frame, names)
+    marks = frame[by].merge(marks, on=by)[frame.columns]
+    notes = ["Mean over seeds, then transformations of an axis; fallback_share is the largest of its cells."]
+    table = Table(
+        "by_dataset", "Scores by dataset", frame, notes, _only_flags(marks, by), digits={"fallback_share": 3}
+    )
+    return finish(table, names)
+
+
+def by_language(scores: pd.DataFrame, names: Names) -> Table:
+    """Return embedder x language: original, axis scores, HTEB, drop, over the subsets in that language.
+
+    `source_language` is the language of the texts before rewriting; subsets with two stand under both
+    names joined. Subsets are averaged within a dataset first, then datasets.
+    """
+    # Not called `language`: a profile has an axis of that name.
+    parts = paired_parts(scores).rename(columns={"language": "source_language"})
+    by = ["generator", "source_language", "embedder"]
+    counts = parts.groupby("source_language")["dataset"].nunique().rename("n_datasets").reset_index()
+    frame = profile(parts, by, within=["subset", "split"]).merge(counts, on="source_language")
+    frame = ordered(frame[[*by, "n_datasets", *PROFILE]], names)
+    marks = frame[[*by, "n_datasets"]].merge(any_marked(parts, by), on=by)[frame.columns]
+    notes = ["Subsets of a dataset first, then datasets; language before rewriting."]
+    marks = _only_flags(marks, [*by, "n_datasets"])
+    return finish(Table("by_language", "Scores by language", frame, notes, marks), names)
+
+
+def incomplete_cells(scores: pd.DataFrame, names: Names) -> Table:
+    """Return every cell, and every subset of a scored cell, that has no score, with the reason."""
+    columns = ["embedder", "dataset", "subset", "generator", "transformation", "seed", "status", "error"]
+    total = scores["subset"] == ALL
+    cell = ["embedder", "dataset", "generator", "transformation", "seed"]
+    scored = pd.MultiIndex.from_frame(scores.loc[total & (scores["status"] == OK), cell])
+    within = pd.Series(pd.MultiIndex.from_frame(scores[cell]).isin(scored), index=scores.index)
+    bad = scores[(scores["status"] != OK) & (total | within)]
+    notes = ["Every one of these blanks the totals it belongs to, except subsets absent from a scored cell."]
+    frame = bad[columns].sort_values(columns, ignore_index=True)
+    return finish(Table("incomplete_cells", "Cells without a score", frame, notes), names)
+
+
+def fallbacks(scores: pd.DataFrame, names: Names) -> Table:
+    """Return per dataset and variant the texts, their outcomes and whether the variant is marked."""
+    columns = ["generator", "dataset", "transformation", "seed"]
+    counts = ["n_texts", "flagged", "retried", "fallbacks", "dropped", "fallback_share", "marked"]
+    rows = rewritten(scores[scores["subset"] == ALL]).dropna(subset=["n_texts"])
+    frame = rows.groupby(columns)[counts].first().reset_index()
+    whole = ["n_texts", "flagged", "retried", "fallbacks", "dropped"]
+    frame[whole] = frame[whole].fillna(0).astype(int)
+    notes = ["The same for every embedder. Marked: the share exceeds the run's `fallback_mark`."]
+    table = Table("fallbacks", "Fallbacks by variant", frame, notes, digits={"fallback_share": 3})
+    return finish(table, names)
+
+
+def rewritten(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are not the original's."""
+    return rows[rows["transformation"] != "original"]
+
+
+def ordered(frame: pd.DataFrame, names: Names) -> pd.DataFrame:
+    """Return the rows in the run's order of generators, datasets and embedders; others alphabetically."""
+    ranks = {
+        k: {n: i for i, n in enumerate(getattr(names, f"{k}s"))} for k in ("generator", "dataset", "embedder")
+    }
+    keys = [k for k in frame.columns if k in {*ranks, "language", "source_language", "task_type"}]
+    return frame.sort_values(
+        keys, key=lambda c: c.map(ranks[str(c.name)]) if c.name in ranks else c, ignore_index=True
+    )
+
+
+def finish(table: Table, names: Names) -> Table:
+    """Return the table without the generator's column where the run has one generator, notes completed."""
+    frame, marks = table.frame, table.marks
+    if (
+        len(names.generators) == 1
+        and "generator" in frame.columns
+        and table.name != "flag_rates_by_generator"
+    ):
+        frame = frame.drop(columns="generator")
+        marks = None if marks is None else marks.drop(columns="generator")
+    notes = list(table.notes)
+    if frame.select_dtypes("number").isna().any(axis=None):
+        notes.append(DASH_NOTE)
+    if marks is not None and marks.any(axis=None):
+        notes.append(MARK_NOTE)
+    return Table(
+        table.name, table.title, frame, notes, marks, table.best, table.digits, table.decimals, table.rows
+    )
+
+
+def _wide(frame: pd.DataFrame, by: Sequence[str], value: str, names: Names) -> pd.DataFrame:
+    wide = frame.pivot(index=list(by), columns="transformation", values=value)  # noqa: PD010
+    wide = wide.reindex(columns=list(names.transformations))
+    wide.columns.name = None
+    return wide.reset_index()
+
+
+def _only_flags(marks: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Return marks as booleans, false in the key columns and where there is no cell."""
+    values = [c for c in marks.columns if c not in keys]
+    flags = pd.DataFrame(False, index=marks.index, columns=marks.columns)
+    flags[values] = marks[values].eq(other=True)
+    return flags
+
+
+def _partial_axes(names: Names) -> list[str]:
+    have = set(names.axes.values())
+    if have == set(AXES):
+        return []
+    labels = [AXIS_LABELS[a] for a in AXES if a in have]
+    return [f"This run covers the axis {', '.join(labels)} only: its HTEB is the mean over these."]

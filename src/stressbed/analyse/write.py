@@ -1,0 +1,138 @@
+"""CSV, Markdown and LaTeX of one table."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from stressbed.analyse.names import Names
+from stressbed.analyse.table import Table
+from stressbed.store import write_text
+
+DAGGER = "†"
+DASH = "–"
+LONGEST = 300
+"""Characters of a text that Markdown and LaTeX show; the CSV holds all of it."""
+
+LABELLED = frozenset({"embedder", "dataset", "generator", "transformation"})
+"""Columns whose values are catalogue ids: Markdown and LaTeX show their labels."""
+
+Escape = Callable[[str], str]
+
+
+def write_table(table: Table, folder: Path, names: Names) -> list[Path]:
+    """Write `{name}.csv`, `.md` and `.tex` and return their paths.
+
+    The CSV holds ids and unrounded values (six decimals) and nothing else; Markdown and LaTeX hold
+    labels, rounded values, the best ones bold, daggers where cells are marked, and the notes.
+    """
+    texts = {"csv": to_csv(table.frame), "md": to_markdown(table, names), "tex": to_latex(table, names)}
+    found = []
+    for suffix, text in texts.items():
+        path = folder / f"{table.name}.{suffix}"
+        write_text(path, text)
+        found.append(path)
+    return found
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """Return a table as CSV: empty where there is no value, six decimals, which hides the last bits."""
+    numbers = frame.select_dtypes("float").columns
+    # Adding zero turns -0.0 into 0.0.
+    rounded = frame.assign(**{c: frame[c].round(6) + 0.0 for c in numbers})
+    return rounded.to_csv(index=False, lineterminator="\n", na_rep="")
+
+
+def to_markdown(table: Table, names: Names) -> str:
+    """Return a table as Markdown with its title and notes."""
+    rows = _cells(table, names, _escape_markdown, "**{}**".format)
+    header = [_escape_markdown(names.label(str(c))) for c in table.frame.columns]
+    rule = ["---:" if _is_number(table.frame[c]) else "---" for c in table.frame.columns]
+    lines = [f"# {table.title}", "", *(f"| {' | '.join(r)} |" for r in [header, rule, *rows]), ""]
+    lines += [f"{note}  " for note in _notes(table)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def to_latex(table: Table, names: Names) -> str:
+    """Return a table as LaTeX (booktabs) with its title as caption and its notes below."""
+    rows = _cells(table, names, _escape_latex, r"\textbf{{{}}}".format)
+    header = [_escape_latex(names.label(str(c))) for c in table.frame.columns]
+    columns = "".join("r" if _is_number(table.frame[c]) else "l" for c in table.frame.columns)
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_escape_latex(table.title)}}}"]
+    lines += [rf"\label{{tab:{table.name}}}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    lines += [" & ".join(header) + r" \\", r"\midrule", *(" & ".join(r) + r" \\" for r in rows)]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    lines += [rf"\par\footnotesize {_escape_latex(note)}" for note in _notes(table)]
+    return "\n".join([*lines, r"\end{table}"]) + "\n"
+
+
+def _notes(table: Table) -> list[str]:
+    left = len(table.frame) - table.rows
+    more = [f"The first {table.rows} rows; {table.name}.csv has {left} more."] if left > 0 else []
+    return [*table.notes, *more]
+
+
+def _cells(table: Table, names: Names, escape: Escape, bold: Escape) -> list[list[str]]:
+    """Return the shown text of every cell, row by row."""
+    shown = table.frame.head(table.rows)
+    columns = []
+    for name in shown.columns:
+        decimals = table.digits.get(str(name), table.decimals)
+        texts = [_show(v, str(name), decimals, names, escape) for v in shown[name]]
+        for i in _best_rows(table, str(name), decimals):
+            texts[i] = bold(texts[i])
+        if table.marks is not None:
+            marked = table.marks[name].to_numpy()[: len(texts)]
+            texts = [f"{t}{escape(DAGGER)}" if m else t for t, m in zip(texts, marked, strict=True)]
+        columns.append(texts)
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _best_rows(table: Table, name: str, decimals: int) -> list[int]:
+    """Return the rows whose value is the column's best, to the digits that are shown."""
+    if name not in table.best or len(table.frame) < 2:
+        return []
+    values = table.frame[name].astype(float).round(decimals)
+    best = values.max() if table.best[name] == "max" else values.min()
+    return [i for i, v in enumerate(values.head(table.rows)) if v == best]
+
+
+def _show(value: object, name: str, decimals: int, names: Names, escape: Escape) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return escape(DASH)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        # Adding zero turns -0.0 into 0.0.
+        return escape(f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−"))
+    text = names.label(str(value)) if name in LABELLED else str(value)
+    text = " ".join(text.split())
+    return escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column)) and not pd.api.types.is_bool_dtype(column)
+
+
+def _escape_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", text)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "†": r"\textsuperscript{\dag}",
+    "−": "$-$",
+    "–": "--",
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+}
+
+
+def _escape_latex(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in text)
