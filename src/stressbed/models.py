@@ -125,9 +125,14 @@ def _from_hub(source: ModelSource) -> Path:
         ) from e
 
 
+def conversion_key(gguf: Path) -> str:
+    """Return the name of the folder below `models` that a GGUF file is converted to."""
+    return digest([file_digest(gguf), CONVERSION])
+
+
 def _converted(gguf: Path, cache: Path) -> Path:
     """Return the ordinary folder made of a GGUF file, making it first if need be."""
-    target = cache / "models" / digest([file_digest(gguf), CONVERSION])
+    target = cache / "models" / conversion_key(gguf)
     if target.is_dir():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

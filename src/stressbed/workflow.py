@@ -69,7 +69,7 @@ class Grid:
         """Return the outputs of a `generate` or `transform` job; its job axes stay wildcards."""
         text = self.path(pattern).replace("{variant}", paths.VARIANT)
         config = self.plan.config
-        axes = {
+        axes: dict[str, Sequence[object]] = {
             "dataset": config.datasets,
             "generator": config.generator,
             "transformation": config.transformations,

@@ -1,1 +1,24 @@
-
+rule analyse:
+    input:
+        scores=grid.run_path("scores.parquet"),
+        transforms=grid.all_rewrites(paths.TRANSFORM),
+    output:
+        report(
+            expand(
+                grid.run_path("tables/{table}.csv"),
+                table=grid.tables,
+            ),
+            caption="../report/tables.rst",
+            category="Tables",
+            labels=lambda wc: {},
+        ),
+        expand(grid.run_path("tables/{table}.{suffix}"), table=grid.tables, suffix=["md", "tex"]),
+    log:
+        grid.run_path("logs/analyse.log"),
+    params:
+        decides=lambda wc: grid.decides("analyse", wc),
+        config=lambda wc, output: grid.resolved_config(),
+    message:
+        "analyse the scores: tables as CSV, Markdown and LaTeX"
+    script:
+        "../scripts/analyse.py"

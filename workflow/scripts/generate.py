@@ -42,6 +42,6 @@ with job("generate", log_file=snakemake.log[0], stats=snakemake.output.stats, na
             seeds=spec["seeds"],
             store_root=store,
             outputs=files,
-            open_engine=lambda e=entry, f=folder: open_engine(e, cache=store / "models", folder=f),
+            open_engine=lambda e=entry, f=folder: open_engine(e, cache=store, folder=f),
         )
         this.count(asdict(stats))

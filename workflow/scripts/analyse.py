@@ -1,0 +1,21 @@
+"""Turn the tidy tables into the result tables."""
+
+from pathlib import Path
+
+import yaml
+from snakemake.script import snakemake
+
+from stressbed.analyse.names import Names
+from stressbed.analyse.run import analyse
+from stressbed.config import load_run
+from stressbed.jobs import job
+
+with job("analyse", log_file=snakemake.log[0], stats=None, name="") as this:
+    plan = load_run(yaml.safe_load(snakemake.params.config))
+    analyse(
+        scores=Path(snakemake.input.scores),
+        transforms=[Path(p) for p in snakemake.input.transforms],
+        names=Names.of(plan),
+        example_seed=plan.config.seeds[0],
+        folder=Path(snakemake.output[0]).parent,
+    )
