@@ -1,6 +1,7 @@
 """The store of vectors: chunks of rows under `.store/vectors/`, found by the hash of what was embedded.
 
-A chunk is two files. `NAME.npy` holds the rows, `NAME.keys` their keys and the checksum of the rows.
+A chunk is two files. `NAME.npy` holds the rows (`NAME.npz`, where most numbers are zero), `NAME.keys` their
+keys and the checksum of the rows.
 The keys are written last, so a chunk whose keys are there is complete. A chunk is named by its content:
 two jobs that store the same strings at once either write the same files or two chunks that
 are both valid; of equal keys the chunk that comes first by name is read, always.
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stressbed.embed.sparse_rows import SparseRows, is_sparse
 from stressbed.errors import EmbedError, StoreError
 from stressbed.fingerprint import LENGTH, file_digest, text_digest
 from stressbed.store import seal, unseal, write_atomic, write_bytes
@@ -67,7 +69,7 @@ class VectorStore:
         name = f"{embedder_identity}-{fitted_on}" if fitted_on else embedder_identity
         self.folder = Path(store_root) / "vectors" / name
         self._chunks: dict[str, _Chunk] = {}
-        self._rows: dict[str, Floats] = {}
+        self._rows: dict[str, Floats | SparseRows] = {}
         self._index: tuple[NDArray[np.bytes_], Ints, list[_Chunk], Ints] | None = None
         self.refresh()
 
@@ -166,7 +168,7 @@ class VectorStore:
         name = hashlib.sha256(packed.tobytes() + vectors.tobytes()).hexdigest()[:LENGTH]
         if name in self._chunks:
             return
-        path = self.folder / f"{name}.npy"
+        path = self.folder / f"{name}{'.npz' if is_sparse(vectors) else '.npy'}"
         write_atomic(path, lambda tmp: _save(tmp, vectors))
         chunk = _Chunk(path, packed, vectors.shape[1], file_digest(path))
         write_bytes(path.with_suffix(".keys"), seal(_pack(chunk)))
@@ -193,8 +195,8 @@ class VectorStore:
             self._index = (known, first.astype(np.int64), chunks, starts)
         return self._index
 
-    def _load(self, chunk: _Chunk) -> Floats:
-        """Return a chunk's rows as a memory map, after its checksum was compared once."""
+    def _load(self, chunk: _Chunk) -> Floats | SparseRows:
+        """Return a chunk's rows, dense ones as a memory map, after its checksum was compared once."""
         rows = self._rows.get(chunk.path.stem)
         if rows is None:
             rows = self._rows[chunk.path.stem] = _map_rows(chunk)
@@ -202,12 +204,20 @@ class VectorStore:
 
 
 def _save(path: Path, vectors: Floats) -> None:
+    if is_sparse(vectors):
+        SparseRows.of(vectors).save(path)
+        return
     with path.open("wb") as f:
         np.save(f, vectors, allow_pickle=False)
 
 
 def _pack(chunk: _Chunk) -> bytes:
-    head = {"rows": len(chunk.keys), "dimension": chunk.dimension, "checksum": chunk.checksum}
+    head = {
+        "file": chunk.path.name,
+        "rows": len(chunk.keys),
+        "dimension": chunk.dimension,
+        "checksum": chunk.checksum,
+    }
     return json.dumps(head).encode() + b"\n" + chunk.keys.tobytes()
 
 
@@ -215,10 +225,10 @@ def _read_keys(path: Path) -> _Chunk:
     head, _, body = unseal(path.read_bytes(), path).partition(b"\n")
     facts = json.loads(head)
     keys = np.frombuffer(body, dtype=KEY_DTYPE)
-    return _Chunk(path.with_suffix(".npy"), keys, int(facts["dimension"]), str(facts["checksum"]))
+    return _Chunk(path.with_name(facts["file"]), keys, int(facts["dimension"]), str(facts["checksum"]))
 
 
-def _map_rows(chunk: _Chunk) -> Floats:
+def _map_rows(chunk: _Chunk) -> Floats | SparseRows:
     if not chunk.path.is_file():
         raise StoreError(
             "the rows of a chunk of vectors are gone, only their keys are left",
@@ -233,6 +243,8 @@ def _map_rows(chunk: _Chunk) -> Floats:
             do=f"delete this file, {chunk.path.with_suffix('.keys')} and the embedding manifests of this "
             "embedder, then run again; only these vectors are made anew",
         )
+    if chunk.path.suffix == ".npz":
+        return SparseRows.load(chunk.path)
     rows: Floats = np.load(chunk.path, mmap_mode="r", allow_pickle=False)
     return rows
 

@@ -96,7 +96,7 @@ def test_pickled_rows_are_never_loaded(tmp_path: Path) -> None:
 
     path = tmp_path / "x.npy"
     np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match="allow_pickle"):
+    with pytest.raises(ValueError, match="Python objects"):
         _map_rows(_Chunk(path, np.array([b"k"]), 1, file_digest(path)))
 
 
@@ -118,6 +118,18 @@ def test_what_does_not_fit_is_refused(
     with pytest.raises(EmbedError, match=message):
         store.put_chunk(keys, rows)
     assert len(VectorStore(tmp_path, "id")) == 1
+
+
+@pytest.mark.parametrize("density", [0.0, 0.01, 0.5])
+def test_rows_of_words_take_little_room_and_come_back_exactly(tmp_path: Path, density: float) -> None:
+    rng = np.random.default_rng(0)
+    rows = (rng.random((40, 500)) * (rng.random((40, 500)) < density)).astype(np.float32)
+    VectorStore(tmp_path, "id").put_chunk(keys_of(40), rows)
+    store = VectorStore(tmp_path, "id")
+    assert store.get_many(keys_of(40)[::-1]).tobytes() == rows[::-1].tobytes()
+    assert store.dimension == 500
+    size = sum(p.stat().st_size for p in store.folder.iterdir())
+    assert (size < rows.nbytes / 10) == (density < 0.25)
 
 
 def _write(root: Path, seed: int) -> None:

@@ -1,0 +1,152 @@
+"""Any model of sentence-transformers: from the hub, a folder, or an installed package."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stressbed.config.entries import EmbedderEntry
+from stressbed.embed.embedders.common import EntryEmbedder
+from stressbed.embed.protocol import Manifest
+from stressbed.embed.vectors import Floats
+from stressbed.errors import EmbedError
+from stressbed.sources import PACKAGE, resolve
+
+log = logging.getLogger("stressbed")
+
+
+class SentenceTransformersEmbedder(EntryEmbedder):
+    """A sentence-transformers model with the settings of its entry and no others.
+
+    Prompts that the model itself brings are not used: what stands before a string is decided by
+    the entry's `instructions`, which are part of its identity. Models with separate paths for queries
+    and documents get the role.
+    """
+
+    def __init__(self, entry: EmbedderEntry, catalogue_folder: Path) -> None:
+        super().__init__(entry)
+        self._catalogue_folder = catalogue_folder
+
+    @property
+    def source(self) -> str:
+        """The folder of the model, or its hub id where there is no such folder."""
+        folder = resolve(self.entry.model, self._catalogue_folder)
+        if folder.is_dir():
+            return str(folder)
+        if self.entry.model.startswith((PACKAGE, "/", ".")):
+            raise EmbedError(
+                "the model's folder does not exist",
+                where=f"embedder {self.entry.id!r}, key 'model': {folder}",
+                allowed="a hub id, a folder, or package:NAME/PATH",
+            )
+        return self.entry.model
+
+    @cached_property
+    def model(self) -> Any:
+        """The loaded model."""
+        from sentence_transformers import SentenceTransformer
+
+        entry, source = self.entry, self.source
+        try:
+            model = SentenceTransformer(
+                source,
+                revision=None if Path(source).is_dir() else entry.revision,
+                trust_remote_code=entry.trust_remote_code,
+                truncate_dim=entry.dimensions,
+                model_kwargs={"dtype": torch_dtype(entry)},
+            )
+        except OSError as e:
+            raise EmbedError(
+                f"the model cannot be loaded: {first_line(e)}",
+                where=f"embedder {entry.id!r}, {source}",
+                do="run `prefetch` on a machine with a network, or correct `model` and `revision`",
+            ) from e
+        if entry.max_length is not None:
+            model.max_seq_length = entry.max_length
+        if entry.pooling is not None:
+            set_pooling(model, entry.pooling, entry.id)
+        _tell_of_prompts(model, entry)
+        return model
+
+    def encode(self, strings: Sequence[str], *, role: str, manifest: Manifest) -> Floats:
+        """Return the vectors of the strings, shape (n, d), float32."""
+        call = {"query": "encode_query", "document": "encode_document"}.get(role, "encode")
+        vectors = getattr(self.model, call)(
+            list(strings),
+            prompt=self.context(role, manifest),
+            batch_size=len(strings),
+            show_progress_bar=False,
+            normalize_embeddings=self.entry.normalise,
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+    def close(self) -> None:
+        """Give back the model's memory."""
+        self.__dict__.pop("model", None)
+
+
+def torch_dtype(entry: EmbedderEntry) -> Any:
+    """Return torch's number type for the entry's `dtype`, or `auto`: that of the model's files.
+
+    Raises:
+        EmbedError: torch has no such floating type.
+    """
+    if entry.dtype == "auto":
+        return entry.dtype
+    import torch
+
+    dtype = getattr(torch, entry.dtype, None)
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise EmbedError(
+            f"torch has no number type {entry.dtype!r} for weights",
+            where=f"embedder {entry.id!r}, key 'dtype'",
+            allowed="auto, float32, float16, bfloat16",
+        )
+    return dtype
+
+
+def set_pooling(model: Any, mode: str, embedder: str) -> None:
+    """Give the model's pooling layer another mode.
+
+    Raises:
+        EmbedError: The mode is unknown, or the model has no pooling layer.
+    """
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    where = f"embedder {embedder!r}, key 'pooling'"
+    if mode not in Pooling.POOLING_MODES:
+        raise EmbedError(
+            f"unknown pooling {mode!r}", where=where, allowed=", ".join(sorted(Pooling.POOLING_MODES))
+        )
+    for name, module in model.named_children():
+        if isinstance(module, Pooling):
+            new = Pooling(module.embedding_dimension, mode, include_prompt=module.include_prompt)
+            setattr(model, name, new)
+            return
+    raise EmbedError(
+        "the model has no pooling layer that could be changed",
+        where=where,
+        do="take the key out of the entry",
+    )
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's text, or its type."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _tell_of_prompts(model: Any, entry: EmbedderEntry) -> None:
+    """Warn when the model brings prompts and the entry has no instructions."""
+    own = {name: text for name, text in (getattr(model, "prompts", None) or {}).items() if text}
+    if own and not entry.instructions:
+        log.warning(
+            "embedder %r: the model brings prompts for %s, which are not used; copy them to the entry's "
+            "`instructions` if its authors mean them to stand before every text",
+            entry.id,
+            ", ".join(sorted(own)),
+        )
