@@ -188,6 +188,13 @@ class Grid:
         }
         return json.dumps(out, sort_keys=True)
 
+    @property
+    def tables(self) -> list[str]:
+        """Names of the result tables."""
+        from stressbed.analyse.run import TABLES
+
+        return list(TABLES)
+
     def resolved_config(self) -> str:
         """Return the run's config with every default filled in, as YAML."""
         return yaml.safe_dump(self.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)

@@ -47,8 +47,8 @@ class Project:
         }
 
     def command(self, *args: str) -> list[str]:
-        base = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "run.yaml"]
-        return [*base[:5], *base[5:], *args]
+        # Targets come first: --configfile would take them for further config files.
+        return [sys.executable, "-m", "snakemake", *args, "--cores", "2", "--configfile", "run.yaml"]
 
     def run(self, *args: str, check: bool = True, timeout: int = 300) -> str:
         """Run Snakemake and return what it printed."""

@@ -3,15 +3,7 @@ rule analyse:
         scores=grid.run_path("scores.parquet"),
         transforms=grid.all_rewrites(paths.TRANSFORM),
     output:
-        report(
-            expand(
-                grid.run_path("tables/{table}.csv"),
-                table=grid.tables,
-            ),
-            caption="../report/tables.rst",
-            category="Tables",
-            labels=lambda wc: {},
-        ),
+        expand(grid.run_path("tables/{table}.csv"), table=grid.tables),
         expand(grid.run_path("tables/{table}.{suffix}"), table=grid.tables, suffix=["md", "tex"]),
     log:
         grid.run_path("logs/analyse.log"),

@@ -1,14 +1,17 @@
 """Turn the tidy tables into the result tables."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import yaml
-from snakemake.script import snakemake
 
 from stressbed.analyse.names import Names
 from stressbed.analyse.run import analyse
 from stressbed.config import load_run
 from stressbed.jobs import job
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
 
 with job("analyse", log_file=snakemake.log[0], stats=None, name="") as this:
     plan = load_run(yaml.safe_load(snakemake.params.config))

@@ -1,13 +1,16 @@
 """Collect the run's cells into tidy tables."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import yaml
-from snakemake.script import snakemake
 
 from stressbed.collect.cells import collect
 from stressbed.config import load_run
 from stressbed.jobs import job
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
 
 with job("collect", log_file=snakemake.log[0], stats=None, name="") as this:
     plan = load_run(yaml.safe_load(snakemake.params.config))

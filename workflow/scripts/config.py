@@ -1,9 +1,12 @@
 """Keep the run's resolved config beside its results."""
 
-from snakemake.script import snakemake
+from typing import TYPE_CHECKING, Any
 
 from stressbed.jobs import job
 from stressbed.store import write_text
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
 
 with job("config", log_file=snakemake.log[0], stats=None, name="") as this:
     write_text(snakemake.output[0], snakemake.params.resolved)

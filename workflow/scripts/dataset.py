@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
-
-from snakemake.script import snakemake
+from typing import TYPE_CHECKING, Any
 
 from stressbed.config.entries import DatasetEntry
 from stressbed.dataset.freeze import freeze
 from stressbed.jobs import job
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
 
 name = snakemake.wildcards.dataset
 with job("dataset", log_file=snakemake.log[0], stats=snakemake.output.stats, name=name) as this:

@@ -3,14 +3,17 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from snakemake.script import snakemake
 
 from stressbed.config.entries import EmbedderEntry
 from stressbed.embed.run import embed
 from stressbed.jobs import job
 from stressbed.paths import Cell, variant_of_path
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
 
 spec = json.loads(snakemake.params.spec)
 outputs: dict[tuple[str, str], dict] = {}

@@ -3,15 +3,18 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from snakemake.script import snakemake
 
 from stressbed.config.entries import GeneratorEntry, PromptEntry, TransformationEntry
 from stressbed.generate.engines import open_engine
 from stressbed.generate.run import generate
 from stressbed.jobs import job
 from stressbed.paths import variant_of_path
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
 
 store = Path(snakemake.params.store)
 spec = json.loads(snakemake.params.spec)

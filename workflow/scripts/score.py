@@ -3,14 +3,17 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from snakemake.script import snakemake
 
 from stressbed.config.entries import EmbedderEntry
 from stressbed.jobs import job
 from stressbed.paths import Cell, variant_of_path
 from stressbed.score.run import CellJob, score_cells
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
 
 spec = json.loads(snakemake.params.spec)
 axis = {t: e["axis"] for t, e in spec["transformations"].items()}

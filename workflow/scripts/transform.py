@@ -2,14 +2,17 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from snakemake.script import snakemake
 
 from stressbed.config.entries import GeneratorEntry, TransformationEntry
 from stressbed.jobs import job
 from stressbed.paths import variant_of_path
 from stressbed.transform.run import transform
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
 
 spec = json.loads(snakemake.params.spec)
 manifests = {Path(p).parent.name: p for p in snakemake.input.manifests}
