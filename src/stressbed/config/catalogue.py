@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from stressbed.config import secrets
 from stressbed.config.entries import (
     NOT_IDENTITY,
     DatasetEntry,
@@ -19,6 +19,7 @@ from stressbed.config.entries import (
     TransformationEntry,
 )
 from stressbed.config.model import Strict
+from stressbed.config.yamlfile import read_mapping
 from stressbed.errors import ConfigError, Problems, StressbedError, suggest
 from stressbed.fingerprint import digest
 
@@ -31,12 +32,44 @@ KINDS: dict[str, type[Strict]] = {
 }
 
 
-def problems_of(error: ValidationError, where: str) -> Iterator[ConfigError]:
+def problems_of(error: ValidationError, where: str, model: type[BaseModel]) -> Iterator[ConfigError]:
     """Yield one error per complaint of pydantic, in words that name the key."""
     for e in error.errors():
-        key = ".".join(str(p) for p in e["loc"])
-        shown = "" if e["type"] == "missing" else f", got {e['input']!r:.80}"
-        yield ConfigError(f"{e['msg']}{shown}", where=f"{where}, key {key!r}")
+        *parents, last = e["loc"] or ("",)
+        place = f"{where}, key {'.'.join(map(str, e['loc']))!r}"
+        if e["type"] == "extra_forbidden":
+            known = _keys(model, parents)
+            yield ConfigError(
+                f"unknown key {last!r}", where=place, allowed=", ".join(known), do=suggest(str(last), known)
+            )
+        elif e["type"] == "missing":
+            yield ConfigError(f"the key {last!r} is missing", where=place, do=f"add `{last}: ...`")
+        else:
+            expected = str(e.get("ctx", {}).get("expected", "")).replace("'", "")
+            known = expected.replace(" or ", ", ").split(", ")
+            yield ConfigError(
+                f"{e['msg']}, got {e['input']!r:.80}",
+                where=place,
+                allowed=expected,
+                do=suggest(str(e["input"]), known) if expected else "",
+            )
+
+
+def _keys(model: type[BaseModel], path: Sequence[int | str]) -> list[str]:
+    """Return the keys of the model that lies at a path inside another."""
+    for part in path:
+        if isinstance(part, str) and part in model.model_fields:
+            inner = _model_in(model.model_fields[part].annotation)
+            if inner is None:
+                return []
+            model = inner
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
 @dataclass(frozen=True)
@@ -68,7 +101,7 @@ class Catalogue:
                 try:
                     entry = KINDS[kind].model_validate(raw)
                 except ValidationError as e:
-                    problems.extend(problems_of(e, where))
+                    problems.extend(problems_of(e, where, KINDS[kind]))
                     continue
                 name: str = entry.id  # type: ignore[attr-defined]
                 if (kind, name) in origin:
@@ -119,24 +152,22 @@ def identity(kind: str, entry: Strict) -> str:
 def _files(sources: list[Path], problems: list[StressbedError]) -> Iterator[Path]:
     for source in sources:
         if source.is_dir():
-            yield from sorted(p for p in source.rglob("*.y*ml") if p.suffix in {".yaml", ".yml"})
+            yield from sorted(p for p in source.rglob("*") if p.suffix in {".yaml", ".yml"})
         elif source.is_file():
             yield source
         else:
-            problems.append(ConfigError("no such catalogue file or folder", where=str(source)))
+            problems.append(
+                ConfigError("no such catalogue file or folder", where=str(source), do="check the path")
+            )
 
 
 def _entries(path: Path, problems: list[StressbedError]) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as e:
-        problems.append(ConfigError(f"not readable as YAML: {e}", where=str(path)))
+        content = read_mapping(path, "catalogue file")
+    except ConfigError as e:
+        problems.append(e)
         return
-    if not isinstance(content, dict):
-        problems.append(
-            ConfigError("a catalogue file must be a mapping", where=str(path), allowed=", ".join(KINDS))
-        )
-        return
+    problems.extend(secrets.find(content, str(path)))
     for kind, entries in content.items():
         if kind not in KINDS:
             problems.append(

@@ -1,13 +1,21 @@
-"""Checks of a run before any job: names, files, languages, secrets, the results folder."""
+"""Checks of a run before any job: names, entries, files, languages, the results folder."""
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stressbed.errors import ConfigError, Problems, StressbedError
+from stressbed.config.check_datasets import check_dataset
+from stressbed.config.check_models import check_ability, check_embedder, check_generator
+from stressbed.config.check_transformations import check_pair, check_transformation
+from stressbed.errors import ConfigError, Problems, StressbedError, suggest
 
 if TYPE_CHECKING:
     from stressbed.config.load import Plan
+
+Problem = Iterator[StressbedError]
 
 
 def check(plan: Plan) -> None:
@@ -16,18 +24,96 @@ def check(plan: Plan) -> None:
     Raises:
         Problems: Everything that was found, in one go.
     """
-    problems: list[StressbedError] = []
-    c = plan.config
-    for kind, names in (
-        ("datasets", c.datasets),
-        ("embedders", c.embedders),
-        ("generators", c.generator),
-        ("transformations", c.transformations),
-    ):
-        for name in names:
-            try:
-                plan.catalogue.get(kind, name, f"run config, key {kind!r}")
-            except ConfigError as e:
-                problems.append(e)
+    problems = [*names(plan), *entries(plan), *together(plan), *shown(plan), *writable(plan.results)]
     if problems:
         raise Problems(problems)
+
+
+def names(plan: Plan) -> Problem:
+    """Yield ids that the catalogue does not hold, and values that stand twice in a list."""
+    for kind, key in _KEYS.items():
+        for name in dict.fromkeys(getattr(plan.config, key)):
+            try:
+                plan.catalogue.get(kind, name, f"run config, key {key!r}")
+            except ConfigError as e:
+                yield e
+    for key in (*_KEYS.values(), "seeds", "job_axes", "generate_job_axes"):
+        values = list(getattr(plan.config, key))
+        for value in dict.fromkeys(v for v in values if values.count(v) > 1):
+            yield ConfigError(
+                f"{value!r} stands twice", where=f"run config, key {key!r}", do="remove one of them"
+            )
+
+
+_KEYS = {
+    "datasets": "datasets",
+    "embedders": "embedders",
+    "generators": "generator",
+    "transformations": "transformations",
+}
+"""Kind of entry -> key of the run config that chooses among them."""
+
+
+def _chosen(plan: Plan, kind: str) -> list[str]:
+    known = getattr(plan.catalogue, kind)
+    return [name for name in dict.fromkeys(getattr(plan.config, _KEYS[kind])) if name in known]
+
+
+def entries(plan: Plan) -> Problem:
+    """Yield what is wrong with the entries that the run names, files of local datasets included."""
+    c = plan.catalogue
+    for name in _chosen(plan, "datasets"):
+        yield from check_dataset(c.datasets[name], c.origin["datasets", name])
+    for name in _chosen(plan, "embedders"):
+        yield from check_embedder(c.embedders[name], c.origin["embedders", name])
+    for name in _chosen(plan, "generators"):
+        yield from check_generator(c.generators[name], c.origin["generators", name])
+    for name in _chosen(plan, "transformations"):
+        yield from check_transformation(name, c)
+
+
+def together(plan: Plan) -> Problem:
+    """Yield pairs of entries that do not go together."""
+    c = plan.catalogue
+    for dataset in _chosen(plan, "datasets"):
+        for name in _chosen(plan, "transformations"):
+            yield from check_pair(c.transformations[name], c.datasets[dataset])
+        for name in _chosen(plan, "embedders"):
+            yield from check_ability(c.embedders[name], c.datasets[dataset])
+
+
+def shown(plan: Plan) -> Problem:
+    """Yield labels and colours of ids that the run does not have."""
+    c = plan.config
+    known = {*c.datasets, *c.embedders, *c.generator, *c.transformations}
+    for key in ("labels", "colours"):
+        for name in getattr(c, key):
+            if name not in known:
+                yield ConfigError(
+                    f"{name!r} is not part of this run",
+                    where=f"run config, key {key!r}",
+                    allowed=", ".join(sorted(known)),
+                    do=suggest(name, known) or "remove it",
+                )
+
+
+def writable(results: Path) -> Problem:
+    """Yield an error if the results folder cannot be written, or made."""
+    folder = results.absolute()
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    problem = ""
+    if not folder.is_dir():
+        problem = "is not a folder"
+    else:
+        try:
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as e:
+            problem = f"cannot be written: {e.strerror}"
+    if problem:
+        yield ConfigError(
+            f"the results folder cannot be used: {folder} {problem}",
+            where="run config, key 'results'",
+            do="choose another folder",
+        )

@@ -23,6 +23,7 @@ TaskType = Literal[
 Axis = Literal["lexical_stylistic", "length", "language"]
 Engine = Literal["transformers", "vllm", "openai", "fake"]
 Backend = Literal["sentence-transformers", "mteb", "tf", "tfidf-svd", "bm25", "random", "wordllama", "openai"]
+Dtype = Literal["auto", "float32", "float16", "bfloat16"]
 FileFormat = Literal["table", "lee", "fasttext"]
 
 
@@ -44,9 +45,12 @@ class DatasetEntry(Strict):
         default="table",
         description=(
             "How local files are laid out. `table`: rows with named columns. `lee`: `corpus` has one "
-            "document a line, `ratings` a tab-separated matrix of the ratings of every pair. `fasttext`: `all` has "
-            "lines `__label__NAME text`, split into halves for train and test."
+            "document a line, `ratings` a tab-separated matrix with a rating of every pair. `fasttext`: "
+            "`all` has lines `__label__NAME text`, split into halves for train and test."
         ),
+    )
+    encoding: str = Field(
+        default="utf-8", description="Encoding of local text files, by Python's name (`cp1252`, `latin-1`)."
     )
     columns: dict[str, str] = Field(
         default={},
@@ -123,7 +127,10 @@ class GeneratorEntry(ModelSource):
 
     id: Id = Field(description="Name in run configs and paths.")
     engine: Engine = Field(description="Which engine runs it.")
-    dtype: str = Field(default="float32", description="Number type of weights and activations.")
+    dtype: Dtype = Field(
+        default="float32",
+        description="Number type of weights and activations; `auto`: as the model's files say.",
+    )
     quantization: str | None = Field(default=None, description="Quantisation, if any.")
     sampling: Sampling = Field(default=Sampling(), description="Temperature and top_p.")
     limits: Limits = Field(default=Limits(), description="Output limits.")
@@ -197,7 +204,10 @@ class EmbedderEntry(ModelSource):
     id: Id = Field(description="Name in run configs and paths.")
     label: str = Field(default="", description="Name in tables and figures.")
     backend: Backend = Field(description="How it is loaded.")
-    dtype: str = Field(default="float32", description="Number type of weights.")
+    dtype: Dtype = Field(
+        default="float32",
+        description="Number type of weights; `auto`: as the model's files or mteb's loader say.",
+    )
     max_length: int | None = Field(default=None, gt=0, description="Longest input in tokens.")
     pooling: str | None = Field(default=None, description="Pooling, where it is not the model's own.")
     normalise: bool = Field(default=True, description="Scale vectors to length 1.")

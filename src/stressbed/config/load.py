@@ -10,10 +10,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from stressbed import paths
+from stressbed.config import secrets
 from stressbed.config.catalogue import Catalogue, identity, problems_of
 from stressbed.config.model import RunConfig
-from stressbed.errors import Problems
+from stressbed.config.yamlfile import read_mapping
+from stressbed.errors import Problems, StressbedError
 from stressbed.paths import Variant
+from stressbed.sources import resolve
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,16 @@ class Plan:
         """Return the files that a local dataset is read from."""
         entry = self.catalogue.datasets[dataset]
         folder = self.catalogue.origin["datasets", dataset].parent
-        from stressbed.sources import resolve
-
         return [resolve(f, folder) for f in entry.files.values()]
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """Return the mapping in a run config's file, for `load_run`.
+
+    Raises:
+        ConfigError: The file is missing, empty, not UTF-8, not YAML, has a key twice, or is no mapping.
+    """
+    return read_mapping(path, "run config")
 
 
 def load_run(config: Mapping[str, Any], *, base: Path | None = None) -> Plan:
@@ -76,15 +86,17 @@ def load_run(config: Mapping[str, Any], *, base: Path | None = None) -> Plan:
     Raises:
         Problems: Everything that is wrong with the config, the catalogue and local files.
     """
+    from stressbed.config.checks import check
+
     base = base or Path.cwd()
+    problems: list[StressbedError] = list(secrets.find(dict(config), "run config"))
     try:
         run = RunConfig.model_validate(dict(config))
     except ValidationError as e:
-        raise Problems(list(problems_of(e, "run config"))) from e
+        raise Problems([*problems, *problems_of(e, "run config", RunConfig)]) from e
+    if problems:
+        raise Problems(problems)
     sources = [base / "config" / "catalogue", *(base / c for c in run.catalogue)]
-    catalogue = Catalogue.read(sources)
-    plan = Plan(run, catalogue, base)
-    from stressbed.config.checks import check
-
+    plan = Plan(run, Catalogue.read(sources), base)
     check(plan)
     return plan

@@ -10,18 +10,23 @@ from stressbed.paths import ID_PATTERN
 
 
 class Strict(BaseModel):
-    """A model that refuses unknown keys and cannot be changed."""
+    """A model that refuses unknown keys and values of another type, and cannot be changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 Id = Annotated[str, Field(pattern=f"^{ID_PATTERN}$")]
+Colour = Annotated[str, Field(pattern="^#[0-9A-Fa-f]{6}$")]
 JobAxis = Literal["embedder", "dataset", "variant"]
 GenerateAxis = Literal["dataset", "generator"]
 
 
 def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+    """Return a list of one for a single name or number, as `--config seeds=1` gives it."""
+    return [value] if isinstance(value, str | int) and not isinstance(value, bool) else value
+
+
+Listed = BeforeValidator(_listed)
 
 
 class RunConfig(Strict):
@@ -32,27 +37,29 @@ class RunConfig(Strict):
     results: str = Field(
         default="results", description="Folder of all results, relative to the working directory."
     )
-    catalogue: list[str] = Field(
+    catalogue: Annotated[list[str], Listed] = Field(
         default=[],
         description=(
             "Folders or files with catalogue entries of your own; they are read after `config/catalogue`."
         ),
     )
-    datasets: list[Id] = Field(min_length=1, description="Catalogue ids of datasets.")
-    embedders: list[Id] = Field(min_length=1, description="Catalogue ids of embedders.")
-    generator: Annotated[list[Id], BeforeValidator(_listed)] = Field(
+    datasets: Annotated[list[Id], Listed] = Field(min_length=1, description="Catalogue ids of datasets.")
+    embedders: Annotated[list[Id], Listed] = Field(min_length=1, description="Catalogue ids of embedders.")
+    generator: Annotated[list[Id], Listed] = Field(
         min_length=1, description="Catalogue id of the generator, or a list of ids."
     )
-    transformations: list[Id] = Field(min_length=1, description="Catalogue ids of transformations.")
-    seeds: list[Annotated[int, Field(ge=0)]] = Field(
+    transformations: Annotated[list[Id], Listed] = Field(
+        min_length=1, description="Catalogue ids of transformations."
+    )
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Listed] = Field(
         min_length=1,
         description="Seeds of the rewriting: drawn languages, and sampling where temperature > 0.",
     )
-    job_axes: list[JobAxis] = Field(
+    job_axes: Annotated[list[JobAxis], Listed] = Field(
         default=["embedder", "dataset"],
         description="Axes along which `embed` and `score` are cut into jobs.",
     )
-    generate_job_axes: list[GenerateAxis] = Field(
+    generate_job_axes: Annotated[list[GenerateAxis], Listed] = Field(
         default=["dataset", "generator"],
         description="Axes along which `generate` and `transform` are cut into jobs.",
     )
@@ -66,4 +73,4 @@ class RunConfig(Strict):
     labels: dict[str, str] = Field(
         default={}, description="Names shown in tables and figures, by catalogue id."
     )
-    colours: dict[str, str] = Field(default={}, description="Colours in figures, by catalogue id (hex).")
+    colours: dict[str, Colour] = Field(default={}, description="Colours in figures, by catalogue id (hex).")

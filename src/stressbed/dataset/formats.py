@@ -46,7 +46,7 @@ def lee(entry: DatasetEntry, paths: Mapping[str, Path]) -> pd.DataFrame:
     import pandas as pd
 
     _needs(entry, paths, ("corpus", "ratings"), ("STS", "STR"))
-    documents = [line.strip() for line in paths["corpus"].read_text(encoding="utf-8").splitlines()]
+    documents = [line.strip() for line in paths["corpus"].read_text(encoding=entry.encoding).splitlines()]
     documents = [d for d in documents if d]
     matrix = _matrix(entry, paths["ratings"])
     if len(matrix) != len(documents):
@@ -62,7 +62,7 @@ def lee(entry: DatasetEntry, paths: Mapping[str, Path]) -> pd.DataFrame:
 
 
 def _matrix(entry: DatasetEntry, path: Path) -> list[list[float]]:
-    rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    rows = [line.split() for line in path.read_text(encoding=entry.encoding).splitlines() if line.strip()]
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows):
             raise DataError(
@@ -90,7 +90,7 @@ def fasttext(entry: DatasetEntry, paths: Mapping[str, Path]) -> dict[str, pd.Dat
 
     _needs(entry, paths, ("all",), ("Classification",))
     rows: list[tuple[str, str]] = []
-    for number, line in enumerate(paths["all"].read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(paths["all"].read_text(encoding=entry.encoding).splitlines(), 1):
         if not line.strip():
             continue
         label, _, text = line.strip().partition(" ")

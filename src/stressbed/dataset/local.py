@@ -87,7 +87,7 @@ def read_tables(entry: DatasetEntry, folder: Path) -> dict[str, pd.DataFrame]:
     return {t: _standard(entry, t, paths[t], wanted[t]) for t in wanted}
 
 
-def read_file(path: Path) -> pd.DataFrame:
+def read_file(path: Path, encoding: str = "utf-8") -> pd.DataFrame:
     """Return a file as a table; in CSV and TSV files every value is a string and empty is "".
 
     Raises:
@@ -98,9 +98,9 @@ def read_file(path: Path) -> pd.DataFrame:
     try:
         if path.suffix in {".csv", ".tsv"}:
             separator = "\t" if path.suffix == ".tsv" else ","
-            return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8")
+            return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding=encoding)
         if path.suffix == ".jsonl":
-            return pd.read_json(path, lines=True, dtype=False, convert_dates=False, encoding="utf-8")
+            return pd.read_json(path, lines=True, dtype=False, convert_dates=False, encoding=encoding)
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
     except (ValueError, OSError) as e:  # parser, decoding and Arrow errors are ValueErrors
@@ -109,7 +109,7 @@ def read_file(path: Path) -> pd.DataFrame:
 
 
 def _standard(entry: DatasetEntry, table: str, path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
-    raw = read_file(path)
+    raw = read_file(path, entry.encoding)
     columns: dict[str, Any] = {}
     for name in (*needed, *OPTIONAL.get(table, ())):
         source = entry.columns.get(name, name)

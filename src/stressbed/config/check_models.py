@@ -1,0 +1,162 @@
+"""Checks of generators and embedders: files, endpoints, prices, and what a backend can do."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from stressbed.config.check_datasets import invalid_tags
+from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, ModelSource
+from stressbed.errors import ConfigError, StressbedError
+from stressbed.sources import PACKAGE, resolve
+
+Problem = Iterator[StressbedError]
+log = logging.getLogger("stressbed")
+
+HUB_BACKENDS = frozenset({"sentence-transformers", "mteb", "transformers", "vllm"})
+"""Backends and engines whose `model` may be a hub id."""
+
+EFFECT: dict[str, frozenset[str]] = {
+    "instructions": frozenset({"sentence-transformers", "openai"}),
+    "pooling": frozenset({"sentence-transformers"}),
+    "trust_remote_code": frozenset({"sentence-transformers", "mteb"}),
+    "api_key_env": frozenset({"openai"}),
+    "gguf_file": frozenset(),
+}
+"""Keys of an embedder that only some backends use."""
+
+LEXICAL = frozenset({"Retrieval", "Reranking"})
+"""Task types that BM25 can do: it ranks documents for a query."""
+
+
+def is_local_address(url: str) -> bool:
+    """Return whether an address is this machine."""
+    host = urlsplit(url).hostname or ""
+    return host in {"localhost", "::1"} or host.startswith("127.")
+
+
+def check_generator(entry: GeneratorEntry, origin: Path) -> Problem:
+    """Yield what is wrong with a generator's entry."""
+    where = f"{origin}, generator {entry.id!r}"
+    yield from _source(entry, entry.engine, origin.parent, where)
+    yield from _endpoint(entry.base_url, entry.api_key_env, entry.engine, where)
+    if entry.limits.minimum > entry.limits.maximum:
+        yield ConfigError(
+            f"limits: minimum {entry.limits.minimum} is above maximum {entry.limits.maximum}", where=where
+        )
+    if entry.limits.maximum >= entry.context:
+        yield ConfigError(
+            f"limits: an answer of {entry.limits.maximum} tokens leaves no room for a prompt in a context of "
+            f"{entry.context}",
+            where=where,
+            do="lower `limits.maximum` or raise `context`",
+        )
+    if entry.spending_cap is not None and (entry.price_in is None or entry.price_out is None):
+        yield ConfigError(
+            "`spending_cap` needs prices, or nothing can be capped",
+            where=where,
+            do="set `price_in` and `price_out`, per million tokens",
+        )
+    if (entry.price_in is None) != (entry.price_out is None):
+        yield ConfigError("one of `price_in` and `price_out` is missing", where=where, do="set both or none")
+    if entry.engine != "openai" and entry.price_in is not None:
+        yield ConfigError(f"prices have no effect on engine {entry.engine!r}", where=where, do="remove them")
+    if entry.engine == "fake":
+        log.warning("generator %r is for tests only: no model is behind it", entry.id)
+
+
+def check_embedder(entry: EmbedderEntry, origin: Path) -> Problem:
+    """Yield what is wrong with an embedder's entry."""
+    where = f"{origin}, embedder {entry.id!r}"
+    for key, backends in EFFECT.items():
+        if getattr(entry, key) and entry.backend not in backends:
+            yield ConfigError(
+                f"{key!r} has no effect on backend {entry.backend!r}",
+                where=where,
+                allowed=", ".join(sorted(backends)) or "a generator",
+                do="remove it",
+            )
+    yield from _source(entry, entry.backend, origin.parent, where)
+    yield from _endpoint(entry.base_url, entry.api_key_env, entry.backend, where)
+    yield from invalid_tags(entry.languages, f"{where}, key 'languages'")
+    for key in entry.instructions:
+        if ":" in key and key.rsplit(":", 1)[1] not in {"query", "document"}:
+            yield ConfigError(
+                f"the instruction {key!r} names an unknown role",
+                where=f"{where}, key 'instructions'",
+                allowed="query, document",
+            )
+
+
+def check_ability(entry: EmbedderEntry, dataset: DatasetEntry) -> Problem:
+    """Yield why an embedder cannot be evaluated on a dataset."""
+    if entry.backend == "bm25" and dataset.task_type not in LEXICAL:
+        yield ConfigError(
+            f"BM25 cannot do {dataset.task_type}",
+            where=f"embedder {entry.id!r} on dataset {dataset.id!r}",
+            allowed=", ".join(sorted(LEXICAL)),
+            do="take the embedder or the dataset out of this run; `tf` and `tfidf-svd` do every type",
+        )
+
+
+def _source(entry: ModelSource, backend: str, folder: Path, where: str) -> Problem:
+    if entry.model.startswith((PACKAGE, "/", "./", "../")):
+        yield from _files(entry, folder, where)
+    elif backend in HUB_BACKENDS and not entry.revision:
+        if entry.trust_remote_code:
+            yield ConfigError(
+                f"{entry.model!r} may run its own code, but no revision is pinned",
+                where=f"{where}, key 'revision'",
+                do="read the code, then pin that commit",
+            )
+        else:
+            log.warning("%s: no revision is pinned for %r, so its weights may change", where, entry.model)
+
+
+def _files(entry: ModelSource, folder: Path, where: str) -> Problem:
+    try:
+        path = resolve(entry.model, folder)
+    except ConfigError as e:
+        yield ConfigError(e.what, where=f"{where}, key 'model'", do=e.do)
+        return
+    if not path.exists():
+        yield ConfigError("no such model folder", where=f"{where}, key 'model': {path}", do="check the path")
+    elif entry.gguf_file and not (path / entry.gguf_file).is_file():
+        found = sorted(p.name for p in path.glob("*.gguf"))
+        yield ConfigError(
+            f"the model has no file {entry.gguf_file!r}",
+            where=f"{where}, key 'gguf_file': {path}",
+            allowed=", ".join(found) or "there is no GGUF file",
+        )
+
+
+def _endpoint(url: str | None, key_name: str | None, engine: str, where: str) -> Problem:
+    if engine != "openai":
+        if url:
+            yield ConfigError(
+                f"'base_url' has no effect on {engine!r}", where=where, do="remove it, or use `openai`"
+            )
+        return
+    if not url:
+        yield ConfigError(
+            "an endpoint needs an address", where=f"{where}, key 'base_url'", do="set `base_url`"
+        )
+        return
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        yield ConfigError(
+            f"{url!r} is no address of an endpoint",
+            where=f"{where}, key 'base_url'",
+            allowed="http://HOST:PORT/v1 or https://HOST/v1",
+        )
+    elif not is_local_address(url):
+        if parts.scheme == "http" and key_name:
+            log.warning("%s: the key would be sent unencrypted (http)", where)
+        if key_name is None or not os.environ.get(key_name):
+            log.warning(
+                "%s: no key for %s: %s", where, parts.hostname,
+                f"set the environment variable {key_name}" if key_name else "`api_key_env` is not set",
+            )  # fmt: skip
