@@ -1,0 +1,136 @@
+"""Asking for what is planned: from the store where it is there, else batch by batch from the engine."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tqdm import tqdm
+
+from stressbed.errors import EngineError
+from stressbed.generate import batches
+from stressbed.generate.clean import clean
+from stressbed.generate.completions import CompletionStore
+from stressbed.generate.plan import Call, Planner
+from stressbed.generate.request import Completion, Engine
+from stressbed.generate.stopping import Stop
+
+log = logging.getLogger("stressbed")
+
+Attempt = tuple[Call, Completion]
+
+
+class LazyEngine:
+    """An engine that is opened by its first use: planning from cached counts needs none."""
+
+    def __init__(self, open_engine: Callable[[], Engine]) -> None:
+        self._open = open_engine
+        self._engine: Engine | None = None
+
+    def get(self) -> Engine:
+        """Return the engine, opened."""
+        if self._engine is None:
+            self._engine = self._open()
+        return self._engine
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text."""
+        return self.get().count_tokens(texts)
+
+    def close(self) -> None:
+        """Close the engine if it was opened."""
+        if self._engine is not None:
+            self._engine.close()
+
+
+@dataclass
+class Tally:
+    """What asking cost so far."""
+
+    unique: set[str] = field(default_factory=set)
+    reused: int = 0
+    sent: int = 0
+    retried: int = 0
+    too_long: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    batches: int = 0
+
+
+class Asker:
+    """Gets the answers of planned calls with all their retries, each answer once."""
+
+    def __init__(
+        self, *, planner: Planner, store: CompletionStore, engine: LazyEngine, stop: Stop, name: str
+    ) -> None:
+        self.planner, self.store, self.engine, self.stop, self.name = planner, store, engine, stop, name
+        self.tally = Tally()
+        self._done: dict[str, list[Attempt]] = {}
+
+    def ask(self, wanted: Mapping[str, tuple[Call, str]], what: str) -> dict[str, list[Attempt]]:
+        """Return all attempts at each first call, in order.
+
+        Args:
+            wanted: Key of a first attempt -> (call, the text it was given).
+            what: Which step this is, for the log.
+        """
+        self.tally.unique |= wanted.keys()
+        open_calls = {key: call for key, (call, _) in wanted.items() if key not in self._done}
+        for key in open_calls:
+            self._done[key] = []
+        while open_calls:
+            answers = self._answers({c.key: c for c in open_calls.values()}, what)
+            following: dict[str, Call] = {}
+            for first, call in open_calls.items():
+                answer = answers[call.key]
+                self._done[first].append((call, answer))
+                nxt = self.planner.retry(call, answer, clean(answer.text, wanted[first][1]).text)
+                if nxt is not None:
+                    following[first] = nxt
+            open_calls = following
+        return {key: self._done[key] for key in wanted}
+
+    def _answers(self, calls: Mapping[str, Call], what: str) -> dict[str, Completion]:
+        """Return one completion per key, asking only for those that the store does not have."""
+        found = self.store.get_many(k for k, c in calls.items() if c.fits)
+        first = next(iter(calls.values())).request.attempt == 0
+        missing = [c for k, c in calls.items() if c.fits and k not in found]
+        for key, call in calls.items():
+            if not call.fits:
+                found[key] = Completion(key, "", "too_long", call.tokens, 0)
+                self.tally.too_long += 1
+        self.tally.reused += len(calls) - len(missing) - sum(not c.fits for c in calls.values())
+        if missing:
+            found |= self._send(missing, what if first else f"{what}, retry")
+            if first:
+                self.tally.sent += len(missing)
+            else:
+                self.tally.retried += len(missing)
+        return found
+
+    def _send(self, calls: Sequence[Call], what: str) -> Iterable[tuple[str, Completion]]:
+        """Return the engine's answers by key; each batch is in the store before the next begins."""
+        cut = list(batches.cut(calls, self.planner.generator.batch_size))
+        log.info("%s, %s: %d requests in %d batches", self.name, what, len(calls), len(cut))
+        out: list[tuple[str, Completion]] = []
+        engine = self.engine.get()
+        with tqdm(total=len(calls), desc=what, unit="request", file=sys.stderr, mininterval=5) as bar:
+            for i, batch in enumerate(cut):
+                if self.stop.asked:
+                    raise EngineError(
+                        f"stopped on request after {i} of {len(cut)} batches ({what})",
+                        where=self.name,
+                        do="run again: finished batches are kept",
+                    )
+                answers = engine.complete([c.request for c in batch], [c.key for c in batch])
+                if [a.key for a in answers] != [c.key for c in batch]:
+                    raise EngineError("the engine's answers do not fit the requests", where=self.name)
+                self.store.put_batch(answers)
+                out += [(a.key, a) for a in answers]
+                self.tally.tokens_in += sum(a.tokens_in for a in answers)
+                self.tally.tokens_out += sum(a.tokens_out for a in answers)
+                self.tally.batches += 1
+                bar.update(len(batch))
+        return out

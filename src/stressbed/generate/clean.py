@@ -1,0 +1,154 @@
+"""Post-processing of an answer: what is not part of the rewrite is taken off, and it is said what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+QUOTES: dict[str, str] = {
+    '"': '"', "'": "'", "“": "”", "‘": "’", "„": "“”", "‚": "‘’", "”": "”", "«": "»", "»": "«",
+    "‹": "›", "›": "‹", "「": "」", "『": "』", "＂": "＂", "`": "`",
+}  # fmt: skip
+"""Opening quotation mark -> the marks that may close it."""
+
+_TAG = r"(?:think|thinking|thought|reasoning)"
+_CLOSED = re.compile(rf"<{_TAG}\b[^>]*>.*?</{_TAG}\s*>", re.DOTALL | re.IGNORECASE)
+_CLOSE = re.compile(rf"</{_TAG}\s*>", re.IGNORECASE)
+_OPEN = re.compile(rf"\s*<{_TAG}\b[^>]*>", re.IGNORECASE)
+_BEGIN = re.compile(r"\[BEGIN FINAL RESPONSE\]|<\|channel\|>final<\|message\|>", re.IGNORECASE)
+_END = re.compile(r"\[END FINAL RESPONSE\]", re.IGNORECASE)
+_END_OF_TURN = re.compile(
+    r"<\|im_end\|>|<\|endoftext\|>|<\|eot_id\|>|<\|end_of_text\|>|<\|end\|>|<\|return\|>"
+    r"|<end_of_turn>|</s>|<\|end_of_sentence\|>"
+)
+_START_OF_TURN = re.compile(
+    r"\A\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|assistant\|>|<s>|<bos>|\[/INST\])"
+    r"\s*(?:(?:assistant|model)\b\s*)?(?:<\|end_header_id\|>)?\s*:?)+",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(r"\A\s*(?:assistant|model)\s*:\s*", re.IGNORECASE)
+_BARE_ROLE = re.compile(r"\A\s*assistant[ \t]*\n", re.IGNORECASE)
+_FENCE = re.compile(r"\A\s*(?P<f>`{3,}|~{3,})[^\n`]*\n(?P<inner>.*?)\n?(?P=f)\s*\Z", re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """A cleaned answer.
+
+    Attributes:
+        text: What is left; may be empty.
+        steps: Names of the steps that changed something, in the order they first did.
+    """
+
+    text: str
+    steps: tuple[str, ...]
+
+
+def clean(answer: str, original: str) -> Cleaned:
+    """Return the rewrite inside a raw answer.
+
+    Args:
+        answer: What the generator wrote.
+        original: The text it was asked to rewrite: marks that it has itself are left alone.
+    """
+    text, done = answer, []
+    changed = True
+    while changed:  # every step shortens, so this ends: a fence may hold quotes, quotes a fence
+        changed = False
+        for name, step in STEPS:
+            new = step(text, original)
+            if new != text:
+                text, changed = new, True
+                if name not in done:
+                    done.append(name)
+    return Cleaned(text, tuple(done))
+
+
+def quoted(text: str) -> bool:
+    """Return whether one pair of quotation marks encloses the whole text."""
+    text = text.strip()
+    if len(text) < 2 or text[-1] not in QUOTES.get(text[0], ""):
+        return False
+    opening, closing, inner = text[0], text[-1], text[1:-1]
+    if opening in closing:
+        return not _has_mark(inner, opening)
+    depth = 1
+    for i, c in enumerate(inner):
+        if c == opening:
+            depth += 1
+        elif c in QUOTES[opening] and not _is_apostrophe(inner, i):
+            depth -= 1
+            if depth == 0:
+                return False
+    return depth == 1
+
+
+def _has_mark(text: str, mark: str) -> bool:
+    return any(c == mark and not _is_apostrophe(text, i) for i, c in enumerate(text))
+
+
+def _is_apostrophe(text: str, i: int) -> bool:
+    """Return whether the mark stands between two letters, as in *it's*."""
+    between = 0 < i < len(text) - 1 and text[i - 1].isalnum() and text[i + 1].isalnum()
+    return text[i] in "'’" and between
+
+
+def _surrogates(text: str, original: str) -> str:  # noqa: ARG001
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _think(text: str, original: str) -> str:
+    if _OPEN.search(original) or _CLOSE.search(original):
+        return text
+    text = _CLOSED.sub("", text)
+    *_, last = [0, *(m.end() for m in _CLOSE.finditer(text))]  # a template may have opened the block
+    text = text[last:]
+    return "" if _OPEN.match(text) else text
+
+
+def _envelope(text: str, original: str) -> str:
+    if _BEGIN.search(original):
+        return text
+    begins = list(_BEGIN.finditer(text))
+    if not begins:
+        return text
+    return _END.split(text[begins[-1].end() :], maxsplit=1)[0]
+
+
+def _wrapper(text: str, original: str) -> str:
+    if not _START_OF_TURN.match(original):
+        text = _START_OF_TURN.sub("", text)
+    if not _END_OF_TURN.search(original):
+        text = next((part for part in _END_OF_TURN.split(text) if part.strip()), text if text.strip() else "")
+        text = _END_OF_TURN.sub("", text)
+    for role in (_ROLE, _BARE_ROLE):
+        if not role.match(original):
+            text = role.sub("", text)
+    return text
+
+
+def _fence(text: str, original: str) -> str:
+    match = _FENCE.match(text)
+    return match["inner"] if match and not _FENCE.match(original) else text
+
+
+def _quotes(text: str, original: str) -> str:
+    return text.strip()[1:-1] if quoted(text) and not quoted(original) else text
+
+
+def _whitespace(text: str, original: str) -> str:  # noqa: ARG001
+    return text.strip().strip("\ufeff\u200b").strip()
+
+
+STEPS: tuple[tuple[str, Callable[[str, str], str]], ...] = (
+    ("surrogates", _surrogates),
+    ("think", _think),
+    ("envelope", _envelope),
+    ("wrapper", _wrapper),
+    ("fence", _fence),
+    ("quotes", _quotes),
+    ("whitespace", _whitespace),
+)
+"""Name and function of each step, in order."""

@@ -1,0 +1,83 @@
+"""What becomes of a text after all attempts: the new text, and how it came to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from stressbed.config.entries import TransformationEntry
+from stressbed.generate.request import Finish
+from stressbed.generate.settle import Settled, settle
+
+Outcome = Literal["ok", "flagged", "retried", "fallback", "dropped"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The end of one text's way through a transformation's steps.
+
+    Attributes:
+        output: What the generator made of it, after post-processing; empty if there is nothing.
+        text: The new text after the fallback rules, never empty.
+        reason: Why a rule applied: `empty`, `cut`, `too_long`, else empty.
+        rule: The rule that applied: `original`, `keep`, `drop`, else empty.
+        attempts: The most attempts that a step took.
+        cleaned: Names of the post-processing steps that changed the last answer.
+    """
+
+    output: str
+    text: str
+    reason: str
+    rule: str
+    attempts: int
+    cleaned: tuple[str, ...]
+
+    def outcome(self, *, flagged: bool) -> Outcome:
+        """Return the one outcome: what weighs most of dropped, fallback, retried, flagged, ok."""
+        if self.rule == "drop":
+            return "dropped"
+        if self.rule:
+            return "fallback"
+        if self.attempts > 1:
+            return "retried"
+        return "flagged" if flagged else "ok"
+
+
+def resolve(
+    steps: Sequence[Sequence[tuple[str, Finish]]], original: str, entry: TransformationEntry
+) -> Result:
+    """Return what became of a text.
+
+    Args:
+        steps: The attempts (raw text, finish) of each step that was asked, in order.
+        original: The text.
+        entry: The transformation, for its fallback rules.
+    """
+    settled: list[Settled] = []
+    given = original
+    for attempts in steps:
+        settled.append(settle(attempts, given))
+        given = settled[-1].cleaned.text
+    last = settled[-1]
+    reason, rule = _rule(settled, entry)
+    replaced = rule in {"original", "drop"}
+    return Result(
+        output=last.cleaned.text if len(settled) == len(entry.steps) else "",
+        text=original if replaced else last.cleaned.text,
+        reason=reason,
+        rule=rule,
+        attempts=max(len(attempts) for attempts in steps),
+        cleaned=last.cleaned.steps,
+    )
+
+
+def _rule(settled: Sequence[Settled], entry: TransformationEntry) -> tuple[str, str]:
+    """Return (reason, rule) of the gravest thing that happened at a step."""
+    if any(s.finish == "too_long" for s in settled):
+        return "too_long", entry.on_too_long
+    if any(s.empty for s in settled):
+        return "empty", entry.on_empty
+    if any(s.finish == "length" for s in settled):
+        return "cut", entry.on_cut
+    return "", ""

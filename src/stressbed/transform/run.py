@@ -1,0 +1,152 @@
+"""The transform stage: from a variant's answers to its table of new texts, with flags and outcomes."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from stressbed.config.catalogue import identity
+from stressbed.config.entries import GeneratorEntry, TransformationEntry
+from stressbed.errors import DataError
+from stressbed.fingerprint import digest, text_digest
+from stressbed.generate.languages import touched
+from stressbed.paths import Variant
+from stressbed.store import write_atomic
+from stressbed.transform import VERSION
+from stressbed.transform.flags import FLAGS, NOT_JUDGED, flag
+from stressbed.transform.outcome import resolve
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+log = logging.getLogger("stressbed")
+
+SCHEMA = pa.schema(
+    [
+        ("text_id", pa.int64()),
+        ("subset", pa.string()),
+        ("split", pa.string()),
+        ("field", pa.string()),
+        ("row", pa.string()),
+        ("position", pa.int64()),
+        ("side", pa.string()),
+        ("source_language", pa.string()),
+        ("target_language", pa.string()),
+        ("original", pa.string()),
+        ("text", pa.string()),
+        *[(name, pa.bool_()) for name in FLAGS],
+        ("outcome", pa.string()),
+        ("reason", pa.string()),
+        ("attempts", pa.int64()),
+        ("cleaned", pa.string()),
+        ("tokens_in", pa.int64()),
+        ("tokens_out", pa.int64()),
+    ]
+)
+"""Columns of a transforms file."""
+
+_COPIED = ("subset", "split", "field", "row", "position", "side")
+
+
+def transform(
+    *,
+    completions: Path,
+    texts: pd.DataFrame,
+    manifest: Mapping[str, Any],
+    variant: Variant,
+    entry: TransformationEntry,
+    generator: GeneratorEntry,
+    out: Path,
+) -> None:
+    """Write the table of a variant's new texts (schema in docs/architecture.md).
+
+    Args:
+        completions: The variant's completions file.
+        texts: The dataset's texts.
+        manifest: The frozen dataset's manifest.
+        variant: The variant.
+        entry: Its transformation.
+        generator: Its generator.
+        out: Where the table goes.
+
+    Raises:
+        DataError: The completions do not cover the texts: one of the files is stale.
+    """
+    table = pq.read_table(completions)
+    metadata = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+    absent: dict[str, str] = json.loads(metadata["stressbed.absent"])
+    answers = _by_text(table)
+    columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
+    chosen = touched(texts, entry.fields)
+    for text in chosen[~chosen["subset"].isin(list(absent))].to_dict("records"):
+        if text["text_id"] not in answers:
+            raise DataError(
+                f"no answer for text {text['text_id']}",
+                where=str(completions),
+                do="delete this file and run again",
+            )
+        row = _row({str(k): v for k, v in text.items()}, answers[text["text_id"]], entry)
+        for name, values in columns.items():
+            values.append(row[name])
+    dropped = [outcome == "dropped" for outcome in columns["outcome"]]
+    content = zip(columns["text_id"], columns["text"], dropped, strict=True)
+    content_hash = text_digest(*(part for i, text, d in content for part in (str(i), text, str(d))))
+    found = {
+        "stressbed.content_hash": content_hash,
+        "stressbed.absent": json.dumps(absent, sort_keys=True),
+        "stressbed.fingerprint": digest(
+            [VERSION, metadata["stressbed.fingerprint"], content_hash, identity("transformation", entry)]
+        ),
+    }
+    written = pa.table(columns, schema=SCHEMA.with_metadata(found))
+    write_atomic(out, lambda tmp: pq.write_table(written, tmp))
+    counts = _summary(columns["outcome"])
+    log.info("%s %s (%s): %d texts, %s", manifest["dataset"], variant, generator.model, len(dropped), counts)
+
+
+def _by_text(table: pa.Table) -> dict[int, list[dict[str, Any]]]:
+    """Return a text's completions by its id, in order of step and attempt."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in table.sort_by(
+        [("text_id", "ascending"), ("step", "ascending"), ("attempt", "ascending")]
+    ).to_pylist():
+        found.setdefault(row["text_id"], []).append(row)
+    return found
+
+
+def _row(
+    text: Mapping[str, Any], answers: list[dict[str, Any]], entry: TransformationEntry
+) -> dict[str, Any]:
+    """Return the values of one row of the table."""
+    steps = [[a for a in answers if a["step"] == n + 1] for n in range(answers[-1]["step"])]
+    result = resolve([[(a["text"], a["finish"]) for a in s] for s in steps], text["text"], entry)
+    back = entry.steps[-1].language == "source"
+    target = text["language"] if back else answers[-1]["language"]
+    flags = NOT_JUDGED
+    if result.reason != "too_long":  # nothing was asked, so there is no answer to find fault with
+        flags = flag(text["text"], result.output, kind=entry.kind, language=target)
+    return {
+        **{name: text[name] for name in ("text_id", *_COPIED)},
+        **asdict(flags),
+        "source_language": text["language"],
+        "target_language": target,
+        "original": text["text"],
+        "text": result.text,
+        "outcome": result.outcome(flagged=flags.any),
+        "reason": result.reason,
+        "attempts": result.attempts,
+        "cleaned": ",".join(result.cleaned),
+        "tokens_in": sum(a["tokens_in"] for a in answers),
+        "tokens_out": sum(a["tokens_out"] for a in answers),
+    }
+
+
+def _summary(outcomes: list[str]) -> str:
+    return ", ".join(f"{outcomes.count(o)} {o}" for o in sorted(set(outcomes))) or "none touched"
