@@ -10,17 +10,17 @@ import pandas as pd
 from stressbed.config.entries import EmbedderEntry
 from stressbed.embed.run import embed
 from stressbed.jobs import job
-from stressbed.paths import Cell, variant_of_path
+from stressbed.paths import Cell, Variant, variant_of_path
 
 if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 spec = json.loads(snakemake.params.spec)
-outputs: dict[tuple[str, str], dict] = {}
+outputs: dict[tuple[str, str], dict[Variant, Path]] = {}
 for path in snakemake.output[:-1]:
     cell = Cell.of_path(path)
     outputs.setdefault((cell.embedder, cell.dataset), {})[cell.variant] = Path(path)
-transforms: dict[str, dict] = {}
+transforms: dict[str, dict[Variant, Path]] = {}
 for path in snakemake.input.transforms:
     dataset, variant = variant_of_path(path)
     transforms.setdefault(dataset, {})[variant] = Path(path)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from stressbed.config.entries import GeneratorEntry, PromptEntry, Transformation
 from stressbed.generate.engines import open_engine
 from stressbed.generate.run import generate
 from stressbed.jobs import job
-from stressbed.paths import variant_of_path
+from stressbed.paths import Variant, variant_of_path
 
 if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
@@ -20,7 +21,7 @@ store = Path(snakemake.params.store)
 spec = json.loads(snakemake.params.spec)
 prompts = {n: PromptEntry.model_validate(p) for n, p in spec["prompts"].items()}
 transformations = [TransformationEntry.model_validate(t) for t in spec["transformations"].values()]
-outputs: dict[tuple[str, str], dict] = {}
+outputs: dict[tuple[str, str], dict[Variant, Path]] = {}
 for path in snakemake.output[:-1]:
     dataset, variant = variant_of_path(path)
     outputs.setdefault((dataset, variant.generator), {})[variant] = Path(path)
@@ -45,6 +46,6 @@ with job("generate", log_file=snakemake.log[0], stats=snakemake.output.stats, na
             seeds=spec["seeds"],
             store_root=store,
             outputs=files,
-            open_engine=lambda e=entry, f=folder: open_engine(e, cache=store, folder=f),
+            open_engine=partial(open_engine, entry, cache=store, folder=folder),
         )
         this.count(asdict(stats))
