@@ -149,7 +149,7 @@ def ratings(content: Content, column: str) -> Problem:
 def _scale(content: Content, own: str, values: Sequence[float]) -> Problem:
     low = -math.inf if content.entry.min_score is None else content.entry.min_score
     high = math.inf if content.entry.max_score is None else content.entry.max_score
-    if rows := _rows(values, lambda v: not low <= v <= high):
+    if low < high and (rows := _rows(values, lambda v: not low <= v <= high)):
         yield content.error(
             f"a rating in column {own!r} lies outside the scale: {values[rows[0]]:g}",
             rows,
