@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -16,6 +17,9 @@ AXIS_LABELS = {
     "drop": "Drop",
 }
 
+SIZE = re.compile(r"\d[MB]\b")
+"""A number of parameters within a label, as in `Qwen3-Embedding-8B`."""
+
 
 @dataclass(frozen=True)
 class Names:
@@ -28,6 +32,7 @@ class Names:
         transformations: Label of each transformation, by its `order` in the catalogue.
         axes: Axis of each transformation.
         colours: Colour by catalogue id or axis (hex), where the run's config sets one.
+        parameters: Number of parameters of each embedder, where the catalogue knows it.
     """
 
     embedders: Mapping[str, str]
@@ -36,6 +41,7 @@ class Names:
     transformations: Mapping[str, str]
     axes: Mapping[str, str]
     colours: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: Plan) -> Names:
@@ -49,6 +55,7 @@ class Names:
             transformations={e.id: c.labels.get(e.id) or e.label for e in entries},
             axes={e.id: e.axis for e in entries},
             colours=dict(c.colours),
+            parameters={e: n for e in c.embedders if (n := catalogue.embedders[e].parameters)},
         )
 
     def label(self, name: str) -> str:
@@ -57,3 +64,15 @@ class Names:
             if name in known:
                 return known[name]
         return name
+
+    def sized(self, embedder: str) -> str:
+        """Return an embedder's label with its size in parentheses, where known and not in the label."""
+        n, label = self.parameters.get(embedder), self.label(embedder)
+        return f"{label} ({short_number(n)})" if n and not SIZE.search(label) else label
+
+
+def short_number(n: int) -> str:
+    """Return a number of parameters as it is usually given: 33M, 568M, 7.6B."""
+    if n >= 1e9:
+        return f"{n / 1e9:.2g}B" if n < 1e10 else f"{n / 1e9:.0f}B"
+    return f"{n / 1e6:.0f}M" if n >= 1e6 else f"{n / 1e3:.0f}K"

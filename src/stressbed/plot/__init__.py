@@ -1,3 +1,3 @@
-"""plot stage."""
+"""From analysed tables to figures, each as PDF, SVG and PNG, and its data as CSV."""
 
 VERSION = "1"
