@@ -42,7 +42,12 @@ DATASETS: dict[str, dict[str, Any]] = {
     "rank": dataset(
         "Reranking",
         "map_at_1000",
-        files={"corpus": "corpus.csv", "queries": "queries.csv", "qrels": "qrels.csv", "top_ranked": "top.csv"},
+        files={
+            "corpus": "corpus.csv",
+            "queries": "queries.csv",
+            "qrels": "qrels.csv",
+            "top_ranked": "top.csv",
+        },
     ),
     "classes": dataset("Classification", "accuracy", files={"train": "train.jsonl", "test": "test.jsonl"}),
     "multi": dataset(
@@ -50,7 +55,9 @@ DATASETS: dict[str, dict[str, Any]] = {
     ),
     "groups": dataset("Clustering", "v_measure", files={"test": "groups.csv"}),
     "same": dataset("PairClassification", "max_ap", files={"test": "same.csv"}),
-    "sums": dataset("Summarization", "cosine_spearman", files={"test": "sums.jsonl"}, min_score=1, max_score=5),
+    "sums": dataset(
+        "Summarization", "cosine_spearman", files={"test": "sums.jsonl"}, min_score=1, max_score=5
+    ),
     "bitext": dataset("BitextMining", "f1", files={"test": "bitext.tsv"}),
     "matrix": dataset(
         "STS", "cosine_spearman", format="lee", files={"corpus": "docs.txt", "ratings": "ratings.txt"},

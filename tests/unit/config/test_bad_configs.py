@@ -69,7 +69,8 @@ CASES = [
          "needs either `task` or `files`", "mine.yaml, dataset 'pairs'"),
     Case("task and files", lambda s: s.entry("datasets", "hub").update(files={"test": "pairs.csv"}),
          "both `task` and `files`"),
-    Case("no revision", lambda s: s.entry("datasets", "hub").pop("revision"), "'STSBenchmark' has no revision"),
+    Case("no revision", lambda s: s.entry("datasets", "hub").pop("revision"),
+         "'STSBenchmark' has no revision"),
     Case("columns of a task", lambda s: s.entry("datasets", "hub").update(columns={"text": "x"}),
          "'columns' has no effect on a task"),
     Case("format of a task", lambda s: s.entry("datasets", "hub").update(format="lee"),
@@ -77,7 +78,8 @@ CASES = [
     Case("subset without languages", lambda s: s.entry("datasets", "hub").update(subsets=["default", "de"]),
          "the subset 'de' has no language", "key 'languages'"),
     Case("languages of no subset", lambda s: s.entry("datasets", "hub").update(
-        languages={"default": ["eng-Latn"], "defualt": ["eng-Latn"]}), "'defualt' is no subset", do="'default'"),
+        languages={"default": ["eng-Latn"], "defualt": ["eng-Latn"]}), "'defualt' is no subset",
+         do="'default'"),
     Case("subset twice", lambda s: s.entry("datasets", "hub").update(subsets=["default", "default"]),
          "a subset stands twice"),
     Case("no language", lambda s: s.entry("datasets", "pairs").update(languages={"default": ["english"]}),
@@ -115,14 +117,16 @@ CASES = [
     Case("empty prompt", lambda s: (s.entry("transformations", "again"),
         s.entries["prompts"][1].update(template=" ")), "the prompt 'plain' is empty"),
     Case("steps that do not fit", lambda s: s.entry("transformations", "back")["steps"][1].update(
-        language="intermediate"), "languages (intermediate, intermediate) do not fit", allowed="intermediate, source"),
+        language="intermediate"), "languages (intermediate, intermediate) do not fit",
+         allowed="intermediate, source"),
     Case("nothing is drawn", lambda s: s.entry("transformations", "say").update(
         draw="none", pool=[], exclude="none"), "a step needs a drawn language"),
     Case("drawn for nothing", lambda s: s.entry("transformations", "again").update(
         draw="text", pool=["deu-Latn"]), "no step uses a drawn language"),
     Case("pool for nothing", lambda s: s.entry("transformations", "again").update(pool=["deu-Latn"]),
          "`pool` and `exclude` have no effect without `draw`"),
-    Case("empty pool", lambda s: s.entry("transformations", "say").update(pool=[]), "the language pool is empty"),
+    Case("empty pool", lambda s: s.entry("transformations", "say").update(pool=[]),
+         "the language pool is empty"),
     Case("no language in the pool", lambda s: s.entry("transformations", "say").update(pool=["deutsch"]),
          "'deutsch' is not a language", "key 'pool'"),
     Case("pool with a language twice", lambda s: s.entry("transformations", "say").update(
@@ -143,7 +147,8 @@ CASES = [
     Case("cap without prices", lambda s: s.entry("generators", "llm").update(spending_cap=1.0),
          "`spending_cap` needs prices"),
     Case("one price", lambda s: s.entry("generators", "llm").update(price_in=1.0), "one of `price_in` and"),
-    Case("price of a local model", lambda s: s.entry("generators", "local").update(price_in=1.0, price_out=1.0),
+    Case("price of a local model", lambda s: s.entry("generators",
+         "local").update(price_in=1.0, price_out=1.0),
          "prices have no effect on engine 'transformers'"),
     Case("limits upside down", lambda s: s.entry("generators", "llm").update(
         limits={"minimum": 99, "maximum": 9}), "minimum 99 is above maximum 9"),
@@ -151,7 +156,8 @@ CASES = [
          "leaves no room for a prompt in a context of 512"),
     Case("no GGUF file", lambda s: s.entry("generators", "local").update(gguf_file="other.gguf"),
          "no file 'other.gguf'", allowed="SmolLM2-135M-Instruct.Q4_1.gguf"),
-    Case("no model folder", lambda s: s.entry("generators", "local").update(model="./nowhere", gguf_file=None),
+    Case("no model folder", lambda s: s.entry("generators",
+         "local").update(model="./nowhere", gguf_file=None),
          "no such model folder", "nowhere"),
     Case("model's package missing", lambda s: s.entry("generators", "local").update(
         model="package:no_such_package"), "'no_such_package' is not installed", "key 'model'"),
