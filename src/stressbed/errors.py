@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 class StressbedError(Exception):
@@ -51,6 +52,26 @@ class StoreError(StressbedError):
 
 class EngineError(StressbedError):
     """A generator's engine cannot do what was asked."""
+
+
+class IncompleteBatchError(EngineError):
+    """Some requests of a batch failed for good; the other answers are kept in `done`.
+
+    Attributes:
+        done: Completions (`stressbed.generate.request.Completion`) that may be stored, in order.
+    """
+
+    def __init__(
+        self, what: str, *, where: str = "", allowed: str = "", do: str = "", done: Sequence[Any] = ()
+    ) -> None:
+        super().__init__(what, where=where, allowed=allowed, do=do)
+        self.done = list(done)
+
+    @classmethod
+    def of(cls, error: EngineError, *, failed: int, done: Sequence[Any]) -> IncompleteBatchError:
+        """Return the error of a batch in which `failed` requests failed, the first with `error`."""
+        what = f"{failed} of {failed + len(done)} requests failed; the first: {error.what}"
+        return cls(what, where=error.where, allowed=error.allowed, do=error.do, done=done)
 
 
 class EmbedError(StressbedError):

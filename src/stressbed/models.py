@@ -6,6 +6,7 @@ when something has to be downloaded or converted.
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import os
@@ -68,6 +69,12 @@ def model_folder(source: ModelSource, *, cache: Path, folder: Path | None = None
             "the GGUF file is missing", where=str(gguf), do="correct `gguf_file` in the catalogue"
         )
     return _converted(gguf, cache)
+
+
+def quiet_transformers() -> None:
+    """Turn off the progress bars that transformers draws while it loads weights."""
+    logging_module: Any = importlib.import_module("transformers.utils.logging")
+    logging_module.disable_progress_bar()
 
 
 def _locate(source: ModelSource, folder: Path) -> tuple[Path, Path | None]:
@@ -175,9 +182,8 @@ def _convert(gguf: Path, target: Path) -> None:
     """Write the model of a GGUF file as float32 safetensors with tokenizer and chat template."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
-    from transformers.utils import logging as transformers_logging
 
-    transformers_logging.disable_progress_bar()
+    quiet_transformers()
     try:
         model = AutoModelForCausalLM.from_pretrained(
             gguf.parent,

@@ -28,7 +28,7 @@ def open_engine(entry: GeneratorEntry, *, cache: Path, folder: Path) -> Engine:
     if entry.engine == "openai":
         from stressbed.generate.engines.openai_engine import OpenAIEngine
 
-        return OpenAIEngine(entry)
+        return OpenAIEngine(entry, cache=cache)
     if entry.engine == "vllm":
         from stressbed.generate.engines.vllm_engine import VllmEngine
 

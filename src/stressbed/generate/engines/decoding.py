@@ -86,10 +86,9 @@ class _State:
 
 def common_prefix(prompts: Sequence[Sequence[int]]) -> int:
     """Return how many tokens all prompts begin with, leaving at least one of each."""
-    first, last = min(prompts), max(prompts)
     length = min(len(p) for p in prompts) - 1
     for i in range(length):
-        if first[i] != last[i]:
+        if any(p[i] != prompts[0][i] for p in prompts):
             return i
     return length
 

@@ -14,6 +14,7 @@ from stressbed.errors import EngineError
 from stressbed.generate.engines.chat import LocalModel, split_by_context, too_long
 from stressbed.generate.engines.decoding import Row, decode
 from stressbed.generate.request import ChatRequest, Completion
+from stressbed.models import quiet_transformers
 
 log = logging.getLogger("stressbed")
 
@@ -135,9 +136,8 @@ class TransformersEngine:
     def _model(self) -> Any:
         import torch
         from transformers import AutoModelForCausalLM
-        from transformers.utils import logging as transformers_logging
 
-        transformers_logging.disable_progress_bar()
+        quiet_transformers()
         default = "cuda" if torch.cuda.is_available() else "cpu"
         device = torch.device(str(self.files.engine_options.get("device", default)))
         log.info("loading %s in %s on %s", self.entry.model, self.entry.dtype, device)
