@@ -37,6 +37,8 @@ rule all:
         grid.all_cells(paths.EMBEDDING),
         grid.all_cells(paths.SCORE),
         rules.collect.output,
+        rules.analyse.output,
+        rules.plot.output,
         rules.config.output,
 
 
@@ -46,6 +48,4 @@ onsuccess:
 
 
 onerror:
-    logger.error(
-        f"Logs of the jobs: {grid.path('logs')}/ . What was finished is kept; run again to go on."
-    )
+    logger.error(f"Logs of the jobs: {grid.path('logs')}/ . What was finished is kept; run again to go on.")

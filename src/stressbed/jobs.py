@@ -8,7 +8,7 @@ import logging
 import resource
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +39,9 @@ class Job:
 
 
 @contextlib.contextmanager
-def job(stage: str, *, log_file: str, stats: str | None, name: str) -> Iterator[Job]:
+def job(
+    stage: str, *, log_file: str, name: str = "", stats: str | None = None, decides: Sequence[str] = ()
+) -> Iterator[Job]:
     """Run a job's work with its log and, when it succeeds, write its statistics.
 
     Args:
@@ -47,6 +49,7 @@ def job(stage: str, *, log_file: str, stats: str | None, name: str) -> Iterator[
         log_file: Everything that is logged goes there, and to standard error.
         stats: Where seconds, peak memory (MB) and counters go, or None.
         name: The job's coordinates, for the log.
+        decides: What decided its outputs beside its inputs; kept with the statistics.
 
     A `StressbedError` ends the process with its message alone: a user's mistake needs no traceback.
     """
@@ -72,6 +75,7 @@ def job(stage: str, *, log_file: str, stats: str | None, name: str) -> Iterator[
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds": round(seconds, 3),
             "peak_memory_mb": peak_memory_mb(),
+            "decides": list(decides),
             "counters": this.counters,
         }
         write_text(stats, json.dumps(record, indent=1, sort_keys=True) + "\n")

@@ -20,7 +20,7 @@ import yaml
 
 from stressbed import analyse, collect, dataset, embed, generate, paths, plot, report, score, transform
 from stressbed.config import Plan
-from stressbed.paths import Variant
+from stressbed.paths import Cell, Variant
 
 VERSIONS: dict[str, str] = {
     "dataset": dataset.VERSION,
@@ -162,6 +162,9 @@ class Grid:
             return [f"embedder:{e}={plan.embedder_identity(e)}" for e in embedders]
         if stage == "collect":
             return [f"fallback_mark={config.fallback_mark}"]
+        if stage in {"analyse", "plot"}:
+            shown = {"labels": config.labels, "colours": config.colours}
+            return [f"{k}={json.dumps(v, sort_keys=True)}" for k, v in shown.items()]
         return []
 
     def spec(self, *kinds: str) -> str:
@@ -191,17 +194,76 @@ class Grid:
     @property
     def tables(self) -> list[str]:
         """Names of the result tables."""
-        from stressbed.analyse.run import TABLES
+        return list(analyse.TABLES)
 
-        return list(TABLES)
+    @property
+    def figures(self) -> list[str]:
+        """Names of the figures."""
+        return list(plot.FIGURES)
+
+    @property
+    def figure_tables(self) -> list[str]:
+        """Names of the tables that figures are drawn from."""
+        return list(plot.INPUTS)
 
     def resolved_config(self) -> str:
         """Return the run's config with every default filled in, as YAML."""
         return yaml.safe_dump(self.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
 
     def stale(self, outputs: Sequence[str]) -> str:
-        """Return the names of a score job's cells that the store does not hold yet, for its message."""
-        return ", ".join(str(len(outputs)))
+        """Return the cells among a score job's outputs that it would compute, for its message.
+
+        Cheap enough for a dry run: it compares what decided the files that are there with what
+        decides them now, and asks the store; no model library is imported.
+        """
+        by_pair: dict[tuple[str, str], list[Cell]] = {}
+        for out in outputs:
+            cell = Cell.of_path(out)
+            by_pair.setdefault((cell.embedder, cell.dataset), []).append(cell)
+        names = [name for cells in by_pair.values() for name in self._stale(cells)]
+        return ", ".join(names) or "none"
+
+    def _stale(self, cells: Sequence[Cell]) -> list[str]:
+        from stressbed.score.run import CellJob, stale_cells
+
+        embedder, name = cells[0].embedder, cells[0].dataset
+        held = [c for c in cells if self._decided_as_now(c)]
+        manifest = Path(self.path(paths.MANIFEST).format(dataset=name))
+        stale = stale_cells(
+            manifest=json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else None,
+            embedder_identity=self.plan.embedder_identity(embedder),
+            cells=[CellJob(c, *self._files(c)) for c in held],
+            store_root=Path(self.path(paths.STORE)),
+        )
+        return [str(c.variant) for c in cells if c not in held or str(c.variant) in set(stale)]
+
+    def _files(self, cell: Cell) -> tuple[Path, Path | None, Path]:
+        """Return a cell's embedding, rewritten texts (None for the original) and score."""
+        at = {"embedder": cell.embedder, "dataset": cell.dataset, "variant": str(cell.variant)}
+        embedding, transform, out = (
+            Path(self.path(p).format(**at)) for p in (paths.EMBEDDING, paths.TRANSFORM, paths.SCORE)
+        )
+        return embedding, None if cell.variant.is_original else transform, out
+
+    def _decided_as_now(self, cell: Cell) -> bool:
+        """Return whether the jobs before `embed` were decided by what decides them now."""
+        at = {"dataset": cell.dataset, "generator": cell.variant.generator}
+        stages = (
+            ["dataset", "texts"]
+            if cell.variant.is_original
+            else ["dataset", "texts", "generate", "transform"]
+        )
+        others = {f"transformation:{t}=" for t in self.plan.config.transformations} - {
+            f"transformation:{cell.variant.transformation}="
+        }
+        for stage in stages:
+            path = Path(self.job(stage, self.job_axes[stage]).format(**at))
+            if path.exists():
+                recorded = json.loads(path.read_text(encoding="utf-8")).get("decides", [])
+                now = [d for d in self.decides(stage, at) if not d.startswith(tuple(others))]
+                if not set(now) <= set(recorded):
+                    return False
+        return True
 
     def _chosen(self, axis: str, all_values: list[str], wildcards: Mapping[str, str] | None) -> list[str]:
         if wildcards is not None and axis in dict(wildcards.items()):

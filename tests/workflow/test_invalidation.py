@@ -69,7 +69,7 @@ def test_a_changed_prompt_redoes_its_transformation_only(project: Project) -> No
     project.edit("config/catalogue/prompts.yaml", "Rephrase the following text", "Reword the following text")
     said = project.run("-n")
     assert "paraphrasing/1" in said
-    stale = [line for line in said.splitlines() if "stale cells" in line]
+    stale = [line for line in said.splitlines() if "cells to compute" in line]
     assert stale
     assert all("paraphrasing/1" in line and "translation" not in line for line in stale)
     project.run()

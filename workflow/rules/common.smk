@@ -5,11 +5,14 @@ from snakemake.logging import logger
 
 from stressbed import paths
 from stressbed.config import load_run
+from stressbed.config.load import read_config
 from stressbed.errors import StressbedError
 from stressbed.report.after import write_report
 from stressbed.workflow import Grid, where_results_are
 
 try:
+    for file in workflow.overwrite_configfiles:
+        read_config(file)
     grid = Grid(load_run(config))
 except StressbedError as error:
     # A user's mistake needs its message, not a traceback of the workflow.

@@ -1,1 +1,25 @@
-
+rule plot:
+    input:
+        expand(grid.run_path("tables/{table}.csv"), table=grid.figure_tables),
+    output:
+        expand(
+            grid.run_path("figures/{figure}.{suffix}"), figure=grid.figures, suffix=["pdf", "png", "csv"]
+        ),
+        [
+            report(
+                grid.run_path(f"figures/{figure}.svg"),
+                caption=f"../report/{figure}.rst",
+                category="1. Figures",
+                labels={"figure": figure},
+            )
+            for figure in grid.figures
+        ],
+    log:
+        grid.run_path("logs/plot.log"),
+    params:
+        decides=lambda wc: grid.decides("plot", wc),
+        config=lambda wc, output: grid.resolved_config(),
+    message:
+        "draw the figures"
+    script:
+        "../scripts/plot.py"

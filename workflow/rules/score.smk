@@ -17,6 +17,6 @@ rule score:
         spec=lambda wc, output: grid.spec("embedders", "transformations"),
         stale=lambda wc, input, output: grid.stale(output[:-1]),
     message:
-        "score {wildcards}; stale cells: {params.stale}"
+        "score {wildcards}; cells to compute: {params.stale}"
     script:
         "../scripts/score.py"

@@ -13,7 +13,7 @@ from stressbed.jobs import job
 if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
-with job("analyse", log_file=snakemake.log[0], stats=None, name="") as this:
+with job("analyse", log_file=snakemake.log[0]) as this:
     plan = load_run(yaml.safe_load(snakemake.params.config))
     analyse(
         scores=Path(snakemake.input.scores),

@@ -12,6 +12,6 @@ from stressbed.jobs import job
 if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
-with job("collect", log_file=snakemake.log[0], stats=None, name="") as this:
+with job("collect", log_file=snakemake.log[0]) as this:
     plan = load_run(yaml.safe_load(snakemake.params.config))
     collect(plan=plan, scores_out=Path(snakemake.output.scores), items_out=Path(snakemake.output.item_values))

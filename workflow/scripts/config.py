@@ -8,5 +8,5 @@ from stressbed.store import write_text
 if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
-with job("config", log_file=snakemake.log[0], stats=None, name="") as this:
+with job("config", log_file=snakemake.log[0]) as this:
     write_text(snakemake.output[0], snakemake.params.resolved)

@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 name = snakemake.wildcards.dataset
-with job("dataset", log_file=snakemake.log[0], stats=snakemake.output.stats, name=name) as this:
+with job(
+    "dataset",
+    log_file=snakemake.log[0],
+    stats=snakemake.output.stats,
+    name=name,
+    decides=snakemake.params.decides,
+) as this:
     spec = json.loads(snakemake.params.spec)
     entry = DatasetEntry.model_validate(spec["datasets"][name])
     out = Path(snakemake.output.manifest).parent

@@ -27,7 +27,13 @@ for path in snakemake.input.transforms:
 folders = {Path(p).parent.name: Path(p).parent for p in snakemake.input.manifests}
 
 name = " ".join(snakemake.wildcards)
-with job("embed", log_file=snakemake.log[0], stats=snakemake.output.stats, name=name) as this:
+with job(
+    "embed",
+    log_file=snakemake.log[0],
+    stats=snakemake.output.stats,
+    name=name,
+    decides=snakemake.params.decides,
+) as this:
     for (embedder, dataset), files in outputs.items():
         folder = folders[dataset]
         stats = embed(

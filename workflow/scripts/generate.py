@@ -30,7 +30,13 @@ inputs = {
 }
 
 name = " ".join(snakemake.wildcards)
-with job("generate", log_file=snakemake.log[0], stats=snakemake.output.stats, name=name) as this:
+with job(
+    "generate",
+    log_file=snakemake.log[0],
+    stats=snakemake.output.stats,
+    name=name,
+    decides=snakemake.params.decides,
+) as this:
     for (dataset, generator), files in outputs.items():
         entry = GeneratorEntry.model_validate(spec["generators"][generator])
         folder = Path(spec["generators_folders"][generator])

@@ -28,7 +28,13 @@ for embedding, out in zip(snakemake.input.embeddings, snakemake.output[:-1], str
     )
 
 name = " ".join(snakemake.wildcards)
-with job("score", log_file=snakemake.log[0], stats=snakemake.output.stats, name=name) as this:
+with job(
+    "score",
+    log_file=snakemake.log[0],
+    stats=snakemake.output.stats,
+    name=name,
+    decides=snakemake.params.decides,
+) as this:
     for (embedder, dataset), cells in jobs.items():
         folder = folders[dataset]
         stats = score_cells(

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job(
-    "texts", log_file=snakemake.log[0], stats=snakemake.output.stats, name=snakemake.wildcards.dataset
+    "texts",
+    log_file=snakemake.log[0],
+    stats=snakemake.output.stats,
+    name=snakemake.wildcards.dataset,
+    decides=snakemake.params.decides,
 ) as this:
     record(Path(snakemake.input.manifest).parent)

@@ -19,7 +19,13 @@ manifests = {Path(p).parent.name: p for p in snakemake.input.manifests}
 texts = {Path(p).parent.name: p for p in snakemake.input.texts}
 
 name = " ".join(snakemake.wildcards)
-with job("transform", log_file=snakemake.log[0], stats=snakemake.output.stats, name=name) as this:
+with job(
+    "transform",
+    log_file=snakemake.log[0],
+    stats=snakemake.output.stats,
+    name=name,
+    decides=snakemake.params.decides,
+) as this:
     frames = {d: pd.read_parquet(p) for d, p in texts.items()}
     for completions, out in zip(snakemake.input.completions, snakemake.output[:-1], strict=True):
         dataset, variant = variant_of_path(out)

@@ -1,3 +1,28 @@
 """From tidy tables to result tables: pure functions, and one that reads and writes files."""
 
 VERSION = "1"
+
+SUFFIXES = ("csv", "md", "tex")
+
+SCORE_TABLES = (
+    "hteb_scores",
+    "hteb_scores_common",
+    "delta_by_transformation",
+    "delta_by_task_type",
+    "by_dataset",
+    "by_language",
+    "fallbacks",
+    "incomplete_cells",
+)
+FLAG_TABLES = ("generator", "transformation", "dataset", "source_language", "target_language")
+TABLES = (
+    *SCORE_TABLES,
+    "flag_rates_by_generator",
+    "flag_rates_by_transformation",
+    "flag_rates_by_dataset",
+    "flag_rates_by_language",
+    "flag_rates_by_target_language",
+    "outcomes",
+    "examples",
+)
+"""Names of all tables, in the order of the report."""

@@ -8,38 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from stressbed.analyse import rewrites, tables
+from stressbed.analyse import FLAG_TABLES, SCORE_TABLES, rewrites, tables
 from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table
 from stressbed.analyse.write import write_table
 from stressbed.collect.rewrites import rewrite_counts, rewrite_examples
 
 logger = logging.getLogger("stressbed")
-
-SUFFIXES = ("csv", "md", "tex")
-
-SCORE_TABLES = (
-    "hteb_scores",
-    "hteb_scores_common",
-    "delta_by_transformation",
-    "delta_by_task_type",
-    "by_dataset",
-    "by_language",
-    "fallbacks",
-    "incomplete_cells",
-)
-FLAG_TABLES = ("generator", "transformation", "dataset", "source_language", "target_language")
-TABLES = (
-    *SCORE_TABLES,
-    "flag_rates_by_generator",
-    "flag_rates_by_transformation",
-    "flag_rates_by_dataset",
-    "flag_rates_by_language",
-    "flag_rates_by_target_language",
-    "outcomes",
-    "examples",
-)
-"""Names of all tables, in the order of the report."""
 
 
 def analyse(

@@ -11,17 +11,11 @@ from matplotlib.figure import Figure
 
 from stressbed.analyse.names import Names
 from stressbed.analyse.write import to_csv
-from stressbed.plot import dumbbell, heatmap
+from stressbed.plot import FIGURES, INPUTS, dumbbell, heatmap
 from stressbed.plot.style import WIDTH, new_figure, nice_limits, save, style
 from stressbed.store import write_text
 
 logger = logging.getLogger("stressbed")
-
-FIGURES = ("axis_dumbbell", "delta_heatmap")
-SUFFIXES = ("pdf", "svg", "png", "csv")
-
-INPUTS = ("hteb_scores", "delta_by_transformation")
-"""Tables that the figures are drawn from."""
 
 
 def plot(*, tables: Path, names: Names, folder: Path) -> list[Path]:

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from fabricate import EIGHT, FLAGS, make_plan, write_cells, write_transforms
 
+from stressbed.analyse import SUFFIXES, TABLES
 from stressbed.analyse.names import Names
-from stressbed.analyse.run import SUFFIXES, TABLES, analyse
+from stressbed.analyse.run import analyse
 from stressbed.analyse.table import Table
 from stressbed.analyse.write import to_csv, to_latex, to_markdown
 from stressbed.collect.cells import collect

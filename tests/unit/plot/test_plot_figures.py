@@ -8,9 +8,10 @@ from matplotlib.colors import to_hex, to_rgb
 
 from stressbed.analyse.names import Names, short_number
 from stressbed.analyse.write import to_csv
+from stressbed.plot import FIGURES, SUFFIXES
 from stressbed.plot.dumbbell import axis_dumbbell
 from stressbed.plot.heatmap import colour_scale, delta_heatmap, grouped
-from stressbed.plot.run import FIGURES, SUFFIXES, plot
+from stressbed.plot.run import plot
 from stressbed.plot.style import COLOURS, new_figure, style
 
 AXES = ("lexical_stylistic", "length", "language")

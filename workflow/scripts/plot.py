@@ -1,0 +1,22 @@
+"""Draw the figures from the result tables."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from stressbed.analyse.names import Names
+from stressbed.config import load_run
+from stressbed.jobs import job
+from stressbed.plot.run import plot
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
+
+with job("plot", log_file=snakemake.log[0]) as this:
+    plan = load_run(yaml.safe_load(snakemake.params.config))
+    plot(
+        tables=Path(snakemake.input[0]).parent,
+        names=Names.of(plan),
+        folder=Path(snakemake.output[0]).parent,
+    )
