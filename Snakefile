@@ -39,7 +39,10 @@ rule all:
         rules.collect.output,
         rules.analyse.output,
         rules.plot.output,
+        rules.summary.output,
         rules.config.output,
+    message:
+        f"all results of the run {grid.plan.config.run}"
 
 
 onsuccess:
@@ -48,4 +51,6 @@ onsuccess:
 
 
 onerror:
-    logger.error(f"Logs of the jobs: {grid.path('logs')}/ . What was finished is kept; run again to go on.")
+    logger.error(
+        f"Logs of the jobs: {grid.path('logs')}/ . What was finished is kept; run again to go on."
+    )

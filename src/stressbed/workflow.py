@@ -196,6 +196,14 @@ class Grid:
         """Names of the result tables."""
         return list(analyse.TABLES)
 
+    def caption(self, table: str) -> str:
+        """Return the name of a table's caption; the tables of flag rates share one."""
+        return "flag_rates" if table.startswith("flag_rates") else table
+
+    def category(self, table: str) -> str:
+        """Return where a table stands in the report: scores first, then the rewrites behind them."""
+        return "2. Scores" if table in analyse.SCORE_TABLES else "3. Rewrites"
+
     @property
     def figures(self) -> list[str]:
         """Names of the figures."""

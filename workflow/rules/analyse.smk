@@ -3,8 +3,20 @@ rule analyse:
         scores=grid.run_path("scores.parquet"),
         transforms=grid.all_rewrites(paths.TRANSFORM),
     output:
-        expand(grid.run_path("tables/{table}.csv"), table=grid.tables),
-        expand(grid.run_path("tables/{table}.{suffix}"), table=grid.tables, suffix=["md", "tex"]),
+        [
+            report(
+                grid.run_path(f"tables/{table}.csv"),
+                caption=f"../report/{grid.caption(table)}.rst",
+                category=grid.category(table),
+                labels={"table": table},
+            )
+            for table in grid.tables
+        ],
+        expand(
+            grid.run_path("tables/{table}.{suffix}"),
+            table=grid.tables,
+            suffix=["md", "tex"],
+        ),
     log:
         grid.run_path("logs/analyse.log"),
     params:

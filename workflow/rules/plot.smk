@@ -3,7 +3,9 @@ rule plot:
         expand(grid.run_path("tables/{table}.csv"), table=grid.figure_tables),
     output:
         expand(
-            grid.run_path("figures/{figure}.{suffix}"), figure=grid.figures, suffix=["pdf", "png", "csv"]
+            grid.run_path("figures/{figure}.{suffix}"),
+            figure=grid.figures,
+            suffix=["pdf", "png", "csv"],
         ),
         [
             report(

@@ -1,0 +1,21 @@
+"""Sum up what the run took."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from stressbed.config import load_run
+from stressbed.jobs import job
+from stressbed.report.summary import summary
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
+
+with job("summary", log_file=snakemake.log[0]) as this:
+    summary(
+        plan=load_run(yaml.safe_load(snakemake.params.config)),
+        scores=Path(snakemake.input.scores),
+        jobs=[Path(p) for p in snakemake.input.jobs],
+        out=Path(snakemake.output[0]),
+    )
