@@ -14,9 +14,8 @@ from stressbed.embed.protocol import Manifest
 from stressbed.embed.vectors import Floats
 from stressbed.errors import EmbedError, suggest
 
-
 LOADERS_OWN = frozenset({"auto", "float32"})
-"""Number types for which nothing is passed on: the loader's own is taken. mteb runs most models in float32."""
+"""Number types for which nothing is passed on: the loader's own is taken."""
 
 
 class RegisteredEmbedder(EntryEmbedder):

@@ -92,9 +92,12 @@ class TfidfSvd(_Fitted):
         from sklearn.pipeline import make_pipeline
 
         vectoriser = TfidfVectorizer(analyzer=words)
-        weights = vectoriser.fit_transform(self._texts)
-        size = min(self.entry.dimensions or SVD_DIMENSIONS, min(weights.shape) - 1)
-        if size < 1:
+        # scikit-learn has an error of its own for texts without any word, one that names no remedy.
+        weights = vectoriser.fit_transform(self._texts) if any(map(words, self._texts)) else None
+        size = min(
+            self.entry.dimensions or SVD_DIMENSIONS, min(weights.shape) - 1 if weights is not None else 0
+        )
+        if weights is None or size < 1:
             raise EmbedError(
                 "the texts hold too few different words for TF-IDF with SVD",
                 where=f"embedder {self.entry.id!r}",
