@@ -191,7 +191,7 @@ def language_of(manifest: dict[str, Any], slot: Slot) -> str:
     if len(languages) == 2 and slot.rank is not None:
         return languages[slot.rank]
     raise DataError(
-        f"the subset has {len(languages)} languages ({', '.join(languages)}): which one is {slot.field!r} in?",
+        f"the subset has {len(languages)} languages ({', '.join(languages)}): which is {slot.field!r} in?",
         where=f"dataset {manifest['dataset']!r}, subset {slot.subset!r}",
         do=f"add `field_languages: {{{slot.subset}: {{{slot.field}: ...}}}}` to the catalogue entry",
     )

@@ -11,6 +11,9 @@ from stressbed.dataset.quiet import quiet
 DIMENSION = 4
 """Size of the made-up vectors."""
 
+UNSCORED = {"accuracy": 0.0}
+"""Stands for an experiment's result where only the encoding before it matters."""
+
 
 class Recorder:
     """An encoder in mteb's sense that remembers each unique (role, string), in order of first use."""
@@ -52,7 +55,7 @@ class Recorder:
 def cheapen(task: Any) -> None:
     """Make all that follows encoding cheap on this task object; which texts are encoded stays the same.
 
-    Classifiers become a constant, a search keeps one document. Clusterings are left alone: they
+    Classifiers are not fitted, a search keeps one document. Clusterings are left alone: they
     draw from the generator that also samples the next subset's documents.
     """
     from mteb.abstasks import AbsTaskClassification, AbsTaskRetrieval
@@ -60,7 +63,44 @@ def cheapen(task: Any) -> None:
 
     if isinstance(task, AbsTaskClassification):
         task.evaluator_model = DummyClassifier()
+        vars(task)["_run_experiment"] = lambda *_args, **_kw: (dict(UNSCORED), [])
+        vars(task)["_calculate_scores"] = lambda *_args, **_kw: dict(UNSCORED)
+        _list_labels(task)
     if isinstance(task, AbsTaskRetrieval):
         task.k_values, task._top_k = (1,), 1
         vars(task)["task_specific_scores"] = lambda *_args, **_kw: {}
     vars(task)["_add_main_score"] = lambda _scores: None
+
+
+class _Listed:
+    """A table whose columns are read once: mteb asks for a label at a time, of each row, again and again."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+        self._columns: dict[str, list[Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, column: str) -> list[Any]:
+        if column not in self._columns:
+            self._columns[column] = list(self.table[column][:])
+        return self._columns[column]
+
+    def select(self, rows: list[int]) -> Any:
+        return self.table.select(rows)
+
+
+def _list_labels(task: Any) -> None:
+    """Let mteb's sampling of training rows read labels from a list; it draws the same rows."""
+    known: list[_Listed] = []
+    sample, sample_many = task._undersample_data, getattr(task, "_undersample_data_indices", None)
+
+    def undersample(table: Any, *rest: Any) -> Any:
+        if not known or known[0].table is not table:
+            known[:] = [_Listed(table)]
+        return sample(known[0], *rest)
+
+    vars(task)["_undersample_data"] = undersample
+    if sample_many is not None:
+        vars(task)["_undersample_data_indices"] = lambda labels, *rest: sample_many(list(labels[:]), *rest)
