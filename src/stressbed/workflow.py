@@ -85,6 +85,10 @@ class Grid:
         """Return the files of all rewritten variants of all datasets of the run."""
         return self._expand(self.path(pattern), self.plan.rewrites, [])
 
+    def present_transforms(self) -> list[Path]:
+        """Return the files of rewritten texts that are there."""
+        return [p for p in map(Path, self.all_rewrites(paths.TRANSFORM)) if p.exists()]
+
     def datasets(self, pattern: str, wildcards: Mapping[str, str] | None = None) -> list[str]:
         """Return a file of each dataset that a job needs."""
         chosen = self._chosen("dataset", self.plan.config.datasets, wildcards)

@@ -34,3 +34,27 @@ rule summary:
         "sum up what the run took"
     script:
         "../scripts/summary.py"
+
+
+# Not part of the run: what a look at an unfinished or broken grid needs. Missing cells are rows.
+rule partial:
+    log:
+        grid.run_path("logs/partial.log"),
+    params:
+        config=grid.resolved_config(),
+        folder=grid.run_path("partial"),
+    message:
+        "collect, analyse and draw the cells that are there"
+    script:
+        "../scripts/partial.py"
+
+
+rule prefetch:
+    log:
+        grid.run_path("logs/prefetch.log"),
+    params:
+        config=grid.resolved_config(),
+    message:
+        "bring datasets, tokenizers and weights, so that the run needs no network"
+    script:
+        "../scripts/prefetch.py"

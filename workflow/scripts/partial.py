@@ -1,0 +1,31 @@
+"""Collect, analyse and draw the cells that are there, beside the run's own results."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from stressbed.analyse.names import Names
+from stressbed.analyse.run import analyse
+from stressbed.collect.cells import collect
+from stressbed.config import load_run
+from stressbed.jobs import job
+from stressbed.plot.run import plot
+from stressbed.workflow import Grid
+
+if TYPE_CHECKING:
+    snakemake: Any  # what Snakemake puts in front of a script
+
+with job("partial", log_file=snakemake.log[0]) as this:
+    plan = load_run(yaml.safe_load(snakemake.params.config))
+    folder = Path(snakemake.params.folder)
+    scores, names = folder / "scores.parquet", Names.of(plan)
+    collect(plan=plan, scores_out=scores, items_out=folder / "items.parquet")
+    analyse(
+        scores=scores,
+        transforms=Grid(plan).present_transforms(),
+        names=names,
+        example_seed=plan.config.seeds[0],
+        folder=folder / "tables",
+    )
+    plot(tables=folder / "tables", names=names, folder=folder / "figures")
