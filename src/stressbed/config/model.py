@@ -27,6 +27,7 @@ def _listed(value: object) -> object:
 
 
 Listed = BeforeValidator(_listed)
+ListedIds = Annotated[list[Id], BeforeValidator(_listed, json_schema_input_type=list[Id] | Id)]
 
 
 class RunConfig(Strict):
@@ -45,9 +46,7 @@ class RunConfig(Strict):
     )
     datasets: Annotated[list[Id], Listed] = Field(min_length=1, description="Catalogue ids of datasets.")
     embedders: Annotated[list[Id], Listed] = Field(min_length=1, description="Catalogue ids of embedders.")
-    generator: Annotated[list[Id], Listed] = Field(
-        min_length=1, description="Catalogue id of the generator, or a list of ids."
-    )
+    generator: ListedIds = Field(min_length=1, description="Catalogue id of the generator, or a list of ids.")
     transformations: Annotated[list[Id], Listed] = Field(
         min_length=1, description="Catalogue ids of transformations."
     )

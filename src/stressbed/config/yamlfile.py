@@ -66,7 +66,7 @@ def read_mapping(path: str | Path, what: str = "config file") -> dict[str, Any]:
     except _DuplicateKeyError as e:
         raise ConfigError(str(e), where=str(path), do="keep one of them") from e
     except yaml.YAMLError as e:
-        raise _not_yaml(e, path, what) from e
+        raise _not_yaml(e, text, path, what) from e
     if content is None:
         raise ConfigError(f"the {what} is empty", where=str(path))
     if not isinstance(content, dict):
@@ -78,11 +78,12 @@ def read_mapping(path: str | Path, what: str = "config file") -> dict[str, Any]:
     return content
 
 
-def _not_yaml(error: yaml.YAMLError, path: Path, what: str) -> ConfigError:
+def _not_yaml(error: yaml.YAMLError, text: str, path: Path, what: str) -> ConfigError:
     mark = getattr(error, "problem_mark", None)
     where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(path)
     problem = getattr(error, "problem", None) or str(error)
-    tab = "\\t" in problem or "\t" in problem
+    lines = text.splitlines()
+    tab = mark is not None and mark.line < len(lines) and "\t" in lines[mark.line][: mark.column + 1]
     return ConfigError(
         f"the {what} is not valid YAML: {problem}",
         where=where,
