@@ -43,7 +43,6 @@ lint: $(VENV)/.test  ## format, lint and types
 	ruff check .
 	mypy
 	snakefmt --check Snakefile workflow
-	snakemake --lint --configfile config/quickstart.yaml
 
 format: $(VENV)/.test  ## format everything
 	ruff format .
