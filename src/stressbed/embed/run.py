@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stressbed import embed as stage
 from stressbed.config.entries import EmbedderEntry
-from stressbed.embed.embedders import open_embedder, unsupported
+from stressbed.embed.embedders import open_embedder, refuse_unsupported
 from stressbed.embed.encode import Encoded, Item, encode_missing
 from stressbed.embed.protocol import ROLES, Embedder
 from stressbed.embed.strings import Rewrites, fit_texts, read_rewrites, strings_of_variant
@@ -89,35 +89,29 @@ def embed(
         dataset_folder: The frozen dataset.
 
     Raises:
-        EmbedError: The model cannot be loaded, or gives unusable vectors.
+        EmbedError: The model cannot be loaded, cannot do this task type, or gives unusable vectors.
         StoreError: What is stored is damaged.
         SystemExit: The process was told to end; what was encoded is stored.
     """
     started = time.perf_counter()
     where = f"{entry.id}/{dataset}"
+    refuse_unsupported(entry, dataset, str(manifest["task_type"]))
     embedder = open_embedder(entry, catalogue_folder=catalogue_folder, fit_texts=fit_texts(texts, inputs))
     contexts = {role: embedder.context(role, manifest) for role in ROLES}
-    reason = unsupported(entry, str(manifest["task_type"]))
-    if reason:
-        log.warning("%s: %s; its cells are absent", where, reason)
     rewrites = {v: _rewrites_of(v, transforms) for v in outputs}
-    strings = {
-        v: [] if reason else strings_of_variant(r, texts, inputs, dataset_folder) for v, r in rewrites.items()
-    }
+    strings = {v: strings_of_variant(r, texts, inputs, dataset_folder) for v, r in rewrites.items()}
     keys = _keys_of(strings.values(), contexts)
-    fitted_on = "" if reason else embedder.fitted_on
-    store = VectorStore(store_root, embedder_identity, fitted_on)
+    store = VectorStore(store_root, embedder_identity, embedder.fitted_on)
     done = _encode(_missing(keys, contexts, store), embedder, manifest, store, where)
     shared = {
         "embedder": entry.id,
         "embedder_identity": embedder_identity,
-        "fitted_on": fitted_on,
+        "fitted_on": embedder.fitted_on,
         "dataset": dataset,
         "dataset_hash": manifest["content_hash"],
         "similarity": entry.similarity,
         "contexts": contexts,
         "dimension": store.dimension or 0,
-        "unsupported": reason,
         "stage_version": stage.VERSION,
     }
     for variant, path in outputs.items():

@@ -272,11 +272,11 @@ def test_fitted_embedders_keep_their_store_while_the_original_stays(bench, entry
     assert stats.reused == 0
 
 
-def test_what_an_embedder_cannot_do_is_said_in_the_manifest(bench, entry_of) -> None:
+def test_a_task_that_an_embedder_cannot_do_is_refused(bench, entry_of) -> None:
+    assert bench.run(entry_of("bm25", similarity="dot")).encoded == 6
     bench.manifest["task_type"] = "STS"
-    stats = bench.run(entry_of("bm25", similarity="dot"))
-    assert "not defined for STS" in bench.record()["unsupported"]
-    assert (stats.unique, bench.record()["n_strings"]) == (0, 0)
+    with pytest.raises(EmbedError, match=r"not defined for STS[\s\S]*Reranking, Retrieval"):
+        bench.run(entry_of("bm25", similarity="dot"))
 
 
 def test_progress_and_signal_handler_leave_no_trace(bench, entry_of) -> None:

@@ -12,11 +12,19 @@ RETRIEVAL_TYPES = frozenset({"Retrieval", "Reranking"})
 """Task types with queries and documents, the only ones in which BM25 is defined."""
 
 
-def unsupported(entry: EmbedderEntry, task_type: str) -> str:
-    """Return why an embedder cannot do a task type, empty if it can."""
+def refuse_unsupported(entry: EmbedderEntry, dataset: str, task_type: str) -> None:
+    """Refuse a dataset of a type that the embedder cannot do.
+
+    Raises:
+        EmbedError: The embedder is not defined for the type.
+    """
     if entry.backend == "bm25" and task_type not in RETRIEVAL_TYPES:
-        return f"BM25 scores documents for a query: it is not defined for {task_type}"
-    return ""
+        raise EmbedError(
+            f"BM25 scores documents for a query: it is not defined for {task_type}",
+            where=f"embedder {entry.id!r}, dataset {dataset!r}",
+            allowed=", ".join(sorted(RETRIEVAL_TYPES)),
+            do="take this pair out of the run",
+        )
 
 
 def check_entry(entry: EmbedderEntry) -> None:
