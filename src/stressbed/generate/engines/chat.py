@@ -47,6 +47,32 @@ class LocalModel:
         return AutoTokenizer.from_pretrained(self.path, trust_remote_code=self.entry.trust_remote_code)
 
     @cached_property
+    def config(self) -> Any:
+        """The configuration of the model's text decoder."""
+        from transformers import AutoConfig
+
+        config = AutoConfig.from_pretrained(self.path, trust_remote_code=self.entry.trust_remote_code)
+        return config.get_text_config(decoder=True)
+
+    @cached_property
+    def context(self) -> int:
+        """Longest prompt plus output in tokens: the entry's, or the model's own if that is shorter."""
+        own = getattr(self.config, "max_position_embeddings", None)
+        return min(self.entry.context, own or self.entry.context)
+
+    @cached_property
+    def ends(self) -> frozenset[int]:
+        """Token numbers that end an answer: those of the model and of its tokenizer."""
+        from transformers import GenerationConfig
+
+        try:
+            found = GenerationConfig.from_pretrained(self.path).eos_token_id
+        except OSError:  # older models have no file for it
+            found = self.config.eos_token_id
+        ends = set(found) if isinstance(found, list) else {found}
+        return frozenset((ends | {self.tokenizer.eos_token_id}) - {None})
+
+    @cached_property
     def template_options(self) -> Mapping[str, object]:
         """Options for the chat template."""
         options = self.entry.engine_options

@@ -69,11 +69,11 @@ class TransformersEngine:
             EngineError: The model cannot be loaded, or does not fit into memory.
         """
         prompts = [self.files.prompt_ids(r) for r in requests]
-        fitting, others = split_by_context(requests, prompts, self._context)
+        fitting, others = split_by_context(requests, prompts, self.files.context)
         done = {i: too_long(keys[i], len(prompts[i])) for i in others}
         rows = {i: self._row(requests[i], prompts[i]) for i in fitting}
         for part in self._passes(rows):
-            decode(self._model, [rows[i] for i in part], ends=self._ends)
+            decode(self._model, [rows[i] for i in part], ends=self.files.ends)
         for i, row in rows.items():
             text = self.files.decode(row.answer)
             n_out = len(row.answer) + row.stopped
@@ -112,25 +112,13 @@ class TransformersEngine:
                 longest, limit = len(rows[i].prompt), rows[i].limit
         return passes
 
-    @cached_property
-    def _config(self) -> Any:
-        from transformers import AutoConfig
-
-        config = AutoConfig.from_pretrained(self.files.path, trust_remote_code=self.entry.trust_remote_code)
-        return config.get_text_config(decoder=True)
-
-    @property
-    def _context(self) -> int:
-        own = getattr(self._config, "max_position_embeddings", None)
-        return min(self.entry.context, own or self.entry.context)
-
     @property
     def _bytes_per_token(self) -> int:
         """Memory of one token's keys and values in all layers."""
-        c = self._config
+        c = self.files.config
         heads = getattr(c, "num_key_value_heads", None) or c.num_attention_heads
         size = getattr(c, "head_dim", None) or c.hidden_size // c.num_attention_heads
-        return 2 * c.num_hidden_layers * heads * size * (4 if self.entry.dtype == "float32" else 2)
+        return int(2 * c.num_hidden_layers * heads * size) * (4 if self.entry.dtype == "float32" else 2)
 
     @cached_property
     def _model(self) -> Any:
@@ -138,11 +126,12 @@ class TransformersEngine:
         from transformers import AutoModelForCausalLM
 
         quiet_transformers()
+        loader: Any = AutoModelForCausalLM
         default = "cuda" if torch.cuda.is_available() else "cpu"
         device = torch.device(str(self.files.engine_options.get("device", default)))
         log.info("loading %s in %s on %s", self.entry.model, self.entry.dtype, device)
         try:
-            model = AutoModelForCausalLM.from_pretrained(
+            model = loader.from_pretrained(
                 self.files.path,
                 dtype=getattr(torch, self.entry.dtype),
                 trust_remote_code=self.entry.trust_remote_code,
@@ -155,11 +144,3 @@ class TransformersEngine:
                 do="look at the folder's files, the `device` option and the free memory",
             ) from e
         return model.eval()
-
-    @cached_property
-    def _ends(self) -> frozenset[int]:
-        """Token numbers that end an answer: the model's and the tokenizer's."""
-        found = self._model.generation_config.eos_token_id
-        ends = set(found) if isinstance(found, list) else {found}
-        ends.add(self.files.tokenizer.eos_token_id)
-        return frozenset(ends - {None})
