@@ -1,5 +1,6 @@
 import json
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -10,7 +11,9 @@ from stressbed import paths
 from stressbed.errors import DataError
 from stressbed.fingerprint import digest
 from stressbed.generate.completions import CompletionStore
+from stressbed.generate.engines.fake import FakeEngine
 from stressbed.generate.request import Completion
+from stressbed.generate.run import generate
 from stressbed.report.export import main
 from stressbed.report.export_rewrites import export_rewrites, import_rewrites
 
@@ -94,6 +97,57 @@ def test_the_manifest_says_what_is_inside(plan, tmp_path):
     assert manifest["generators"]["llm"]["identity"] == plan.generator_identity("llm")
     assert manifest["datasets"]["pairs"]["licence"] == "unknown"
     assert str(tmp_path) not in (out / "manifest.json").read_text()
+
+
+def made_texts():
+    words = ("the cat sat on a mat", "rain fell all day", "prices rose again in May")
+    rows = [
+        {
+            "text_id": i, "subset": "default", "split": "test", "field": "text", "row": str(i),
+            "position": 0, "side": "query", "language": "eng-Latn", "text": t,
+        }
+        for i, t in enumerate(words)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def generate_into(plan, results, open_engine):
+    manifest = {
+        "dataset": "pairs", "content_hash": "h", "subsets": ["default"], "splits": ["test"],
+        "languages": {"default": ["eng-Latn"]}, "field_languages": {},
+    }  # fmt: skip
+    outputs = {v: results / paths.COMPLETIONS.format(dataset="pairs", variant=str(v)) for v in plan.rewrites}
+    stats = generate(
+        dataset="pairs",
+        manifest=manifest,
+        texts=made_texts(),
+        generator=plan.catalogue.generators["llm"],
+        generator_identity=plan.generator_identity("llm"),
+        transformations=list(plan.catalogue.transformations.values()),
+        prompts=plan.catalogue.prompts,
+        seeds=plan.config.seeds,
+        store_root=results / ".store",
+        outputs=outputs,
+        open_engine=open_engine,
+    )
+    return stats, {v: path.read_bytes() for v, path in outputs.items()}
+
+
+def test_a_run_after_an_import_asks_nothing_and_writes_the_same(tmp_path):
+    plan = make_plan(
+        tmp_path / "here", datasets={"pairs": {}}, transformations=("expansion", "paraphrasing"), seeds=(1, 2)
+    )
+    first, here = generate_into(plan, plan.results, lambda: FakeEngine(plan.catalogue.generators["llm"]))
+    assert first.sent > 0
+    export_rewrites(plan=plan, out=tmp_path / "out")
+    import_rewrites(folder=tmp_path / "out", results=tmp_path / "there")
+
+    def refuse():
+        raise AssertionError("an engine was opened")
+
+    second, there = generate_into(plan, tmp_path / "there", refuse)
+    assert (second.sent, second.retried, second.reused) == (0, 0, first.unique + first.retried)
+    assert there == here
 
 
 def damage(folder, how):
