@@ -1,14 +1,18 @@
 """mteb's slow paths taken out, with equal numbers.
 
 Since datasets 4 a column of a table is lazy: whoever iterates over it, or hands it to numpy,
-reads it row by row. mteb hands columns to scikit-learn, which goes through them many times. Here they
-are read once, as a whole. Everything is set on the task object at hand and taken back.
+reads it row by row. mteb hands columns to scikit-learn, which goes through them many times, and makes
+strings of documents one by one. Here columns are read once, as a whole.
+
+What can be set on the task object is set there. The rest are functions of mteb's modules; they are
+swapped while the context lasts, so it is not for threads that evaluate side by side.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,72 +23,157 @@ def whole(column: Any) -> list[Any]:
     return list(column[:])
 
 
-class _Labelled:
-    """A table whose label column is in memory; everything else is the table's own."""
+class InMemory:
+    """A table whose columns are lists, read at first use; everything else is the table's own."""
 
-    def __init__(self, table: Any, column: str) -> None:
-        self._table, self._column, self._labels = table, column, whole(table[column])
+    def __init__(self, table: Any) -> None:
+        self._table, self._columns = table, dict[str, list[Any]]()
 
     def __len__(self) -> int:
-        return len(self._labels)
+        return len(self._table)
 
     def __getitem__(self, key: Any) -> Any:
-        return self._labels if key == self._column else self._table[key]
+        if not isinstance(key, str):
+            return self._table[key]
+        if key not in self._columns:
+            self._columns[key] = whole(self._table[key])
+        return self._columns[key]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._table, name)
+
+    def select(self, rows: Any) -> InMemory:
+        """Return the rows as another table of this kind."""
+        return InMemory(self._table.select(rows))
 
 
 @contextlib.contextmanager
 def fast(task: Any) -> Iterator[None]:
     """Make the evaluation of a task fast while the context lasts; its numbers stay the same.
 
+    The metrics nAUC of retrieval, which nothing here reads, are left out.
+
     Args:
-        task: An mteb task; types without a slow path are left as they are.
+        task: An mteb task with its data loaded.
     """
-    from mteb.abstasks import AbsTaskClassification, AbsTaskMultilabelClassification
+    from mteb import abstasks
 
-    patches: Mapping[str, Any] = {}
-    if isinstance(task, AbsTaskMultilabelClassification):
-        patches = _multilabel(task)
-    elif isinstance(task, AbsTaskClassification):
-        patches = _classification(task)
-    for name, value in patches.items():
-        setattr(task, name, value)
-    try:
+    with contextlib.ExitStack() as stack:
+        _from_columns(stack)
+        if isinstance(task, abstasks.AbsTaskMultilabelClassification):
+            _multilabel(task, stack)
+        elif isinstance(task, abstasks.AbsTaskClassification):
+            _classification(task, stack)
+        elif isinstance(task, abstasks.AbsTaskRetrieval):
+            _retrieval(task, stack)
         yield
-    finally:
-        for name in patches:
-            delattr(task, name)
 
 
-def _classification(task: Any) -> dict[str, Any]:
+def _put(stack: contextlib.ExitStack, owner: Any, name: str, value: Any) -> None:
+    """Set an attribute until the stack unwinds."""
+    if isinstance(owner, ModuleType):
+        stack.callback(setattr, owner, name, getattr(owner, name))
+    else:
+        stack.callback(delattr, owner, name)
+    setattr(owner, name, value)
+
+
+def _from_columns(stack: contextlib.ExitStack) -> None:
+    from mteb import _create_dataloaders as loaders
+    from mteb._evaluators.text import bitext_mining_evaluator as bitext
+
+    original = loaders._create_dataloader_from_texts
+
+    def from_texts(text: Any, *args: Any, **kwargs: Any) -> Any:
+        return original(whole(text), *args, **kwargs)
+
+    for module in (loaders, bitext):
+        _put(stack, module, "_create_dataloader_from_texts", from_texts)
+
+
+def _classification(task: Any, stack: contextlib.ExitStack) -> None:
     undersample, scores, evaluator = task._undersample_data, task._calculate_scores, task.evaluator
     last: list[Any] = [None, None]
 
     def undersample_data(dataset: Any, *args: Any, **kwargs: Any) -> Any:
         # The training table is the same in all experiments, so its labels are read once.
         if last[0] is not dataset:
-            last[:] = [dataset, _Labelled(dataset, task.label_column_name)]
-        return undersample(last[1], *args, **kwargs)
+            last[:] = [dataset, InMemory(dataset)]
+        chosen, *rest = undersample(last[1], *args, **kwargs)
+        return chosen._table, *rest
 
     def calculate_scores(y_test: Any, y_pred: Any) -> Any:
         return scores(np.asarray(whole(y_test)), y_pred)
 
     def make_evaluator(train: Any, test: Any, **kwargs: Any) -> Any:
-        return evaluator(_Labelled(train, task.label_column_name), test, **kwargs)
+        return evaluator(InMemory(train), test, **kwargs)
 
-    return {
-        "_undersample_data": undersample_data,
-        "_calculate_scores": calculate_scores,
-        "evaluator": make_evaluator,
-    }
+    _put(stack, task, "_undersample_data", undersample_data)
+    _put(stack, task, "_calculate_scores", calculate_scores)
+    _put(stack, task, "evaluator", make_evaluator)
 
 
-def _multilabel(task: Any) -> dict[str, Any]:
+def _multilabel(task: Any, stack: contextlib.ExitStack) -> None:
+    from mteb.abstasks import multilabel_classification as module
+
     undersample = task._undersample_data_indices
 
     def undersample_data_indices(y: Any, *args: Any, **kwargs: Any) -> Any:
         return undersample(whole(y), *args, **kwargs)
 
-    return {"_undersample_data_indices": undersample_data_indices}
+    _put(stack, task, "_undersample_data_indices", undersample_data_indices)
+    name = "label_ranking_average_precision_score"
+    _put(stack, module, name, by_pattern(getattr(module, name)))
+
+
+def by_pattern(lrap: Callable[..., float]) -> Callable[..., float]:
+    """Return label ranking average precision that ranks each pair of true and predicted row once.
+
+    scikit-learn ranks row by row and adds up in the order of the rows. Predictions of a nearest
+    neighbour classifier are zeros and ones, so few different pairs occur.
+    """
+
+    def score(y_true: Any, y_score: Any) -> float:
+        rows = np.hstack([y_true, y_score])
+        patterns, pattern_of = np.unique(rows, axis=0, return_inverse=True)
+        width = y_true.shape[1]
+        if width < 2 or 2 * len(patterns) > len(rows):
+            return lrap(y_true, y_score)
+        values = np.array([lrap(p[None, :width].astype(int), p[None, width:]) for p in patterns])
+        # Added up one after the other, as scikit-learn does: numpy's sum would round otherwise.
+        return float(np.add.accumulate(values[pattern_of.reshape(-1)])[-1]) / len(rows)
+
+    return score
+
+
+def _retrieval(task: Any, stack: contextlib.ExitStack) -> None:
+    from mteb import _create_dataloaders as loaders
+    from mteb._evaluators import retrieval_metrics
+
+    _put(stack, loaders, "_prepare_dataset", _columnwise(loaders._prepare_dataset))
+    _put(stack, retrieval_metrics, "evaluate_abstention", lambda *_: {})
+    for splits in task.dataset.values():
+        for data in splits.values():
+            if isinstance(data["corpus"], InMemory):
+                continue
+            stack.callback(data.__setitem__, "corpus", data["corpus"])
+            data["corpus"] = InMemory(data["corpus"])
+
+
+def _columnwise(prepare: Callable[..., Any]) -> Callable[..., Any]:
+    """Return mteb's preparation of a table with documents done by column instead of row by row."""
+
+    def prepared(dataset: Any, task_metadata: Any, prompt_type: Any = None, **kwargs: Any) -> Any:
+        from datasets import Dataset
+
+        role = None if prompt_type is None else prompt_type.value
+        if role != "document" or task_metadata.get_modalities(prompt_type) != ["text"]:
+            return prepare(dataset, task_metadata, prompt_type=prompt_type, **kwargs)
+        texts = whole(dataset["text"])
+        titles = whole(dataset["title"]) if "title" in dataset.column_names else [""] * len(texts)
+        strings = [
+            (f"{title} {text}" if title else text).strip() for title, text in zip(titles, texts, strict=True)
+        ]
+        return Dataset.from_dict({"id": whole(dataset["id"]), "text": strings})
+
+    return prepared
