@@ -1,0 +1,158 @@
+"""Made data in the file layouts of real dataset repositories."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+from typing import Any
+
+import pandas as pd
+import yaml
+
+REVISIONS = {
+    "mteb/stsbenchmark-sts": "b0fddb56ed78048fa8b90373c8a3cfc37b684831",
+    "mteb/banking77": "0fd18e25b25c072e09e0d92ab615fda904d66300",
+    "mteb/arguana": "c22ab2a51041ffd869aaddef7af8d8215647e41a",
+    "mteb/AskUbuntuDupQuestions": "c5691e3c48741d5f83b5cc8e630653d7a8cfc048",
+    "mteb/sts17-crosslingual-sts": "faeb762787bd10488a50c8b5be4a3b82e411949c",
+}
+WORDS = ["card", "rain", "bank", "river", "lost", "blue", "train", "apple", "late", "warm", "open", "tea"]
+
+
+def sentence(rng: random.Random, n: int = 6) -> str:
+    return " ".join(rng.choice(WORDS) for _ in range(n)) + "."
+
+
+def jsonl(rows: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows).encode()
+
+
+def parquet(rows: list[dict[str, Any]]) -> bytes:
+    buffer = io.BytesIO()
+    pd.DataFrame(rows).to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def card(configs: dict[str, dict[str, str]]) -> bytes:
+    """README.md whose header names the files of each config and split."""
+    listed = [
+        {"config_name": name, "data_files": [{"split": s, "path": p} for s, p in files.items()]}
+        for name, files in configs.items()
+    ]
+    return f"---\n{yaml.safe_dump({'configs': listed})}---\n\nMade data.\n".encode()
+
+
+def stsbenchmark() -> dict[str, bytes]:
+    """`{train,dev,test}.jsonl.gz`, no configs."""
+    rng = random.Random(1)
+    rows = [
+        {"split": "test", "genre": "main", "sid": f"{i:04}", "score": round(rng.uniform(0, 5), 1),
+         "sentence1": sentence(rng), "sentence2": sentence(rng)}
+        for i in range(30)
+    ]  # fmt: skip
+    return {f"{s}.jsonl.gz": gzip.compress(jsonl(rows)) for s in ("train", "dev", "test")}
+
+
+def banking77() -> dict[str, bytes]:
+    """`{train,test}.jsonl` with text, label, label_text."""
+    rng = random.Random(2)
+
+    def rows(n: int) -> list[dict[str, Any]]:
+        return [
+            {"text": f"{sentence(rng)} {i}", "label": i % 5, "label_text": f"intent_{i % 5}"}
+            for i in range(n)
+        ]
+
+    return {"train.jsonl": jsonl(rows(100)), "test.jsonl": jsonl(rows(40))}
+
+
+def arguana() -> dict[str, bytes]:
+    """`corpus.jsonl`, `queries.jsonl`, `qrels/test.jsonl`, and a card that names them as configs."""
+    rng = random.Random(3)
+    corpus = [
+        {"_id": f"doc-{i}", "title": "" if i % 4 else f"Claim {i}", "text": sentence(rng, 12)}
+        for i in range(40)
+    ]
+    queries = [{"_id": f"doc-{i}", "text": corpus[i]["text"]} for i in range(10)]
+    qrels = [{"query-id": f"doc-{i}", "corpus-id": f"doc-{i + 20}", "score": 1} for i in range(10)]
+    configs = {
+        "default": {"test": "qrels/test.jsonl"},
+        "corpus": {"corpus": "corpus.jsonl"},
+        "queries": {"queries": "queries.jsonl"},
+    }
+    return {
+        "README.md": card(configs),
+        "corpus.jsonl": jsonl(corpus),
+        "queries.jsonl": jsonl(queries),
+        "qrels/test.jsonl": jsonl(qrels),
+    }
+
+
+def askubuntu() -> dict[str, bytes]:
+    """Parquet files for corpus, queries, qrels (`default`) and candidates (`top_ranked`)."""
+    rng = random.Random(4)
+    corpus = [{"_id": f"test_d{i}", "text": sentence(rng), "title": ""} for i in range(60)]
+    queries = [{"_id": f"test_query{i}", "text": sentence(rng)} for i in range(8)]
+    qrels, top = [], []
+    for q in queries:
+        chosen = rng.sample([d["_id"] for d in corpus], 12)
+        qrels += [{"query-id": q["_id"], "corpus-id": d, "score": int(k < 3)} for k, d in enumerate(chosen)]
+        top.append({"query-id": q["_id"], "corpus-ids": chosen})
+    tables = {"corpus": corpus, "queries": queries, "default": qrels, "top_ranked": top}
+    files = {n: f"{'data' if n == 'default' else n}/test-00000-of-00001.parquet" for n in tables}
+    return {
+        "README.md": card({n: {"test": p} for n, p in files.items()}),
+        **{files[n]: parquet(rows) for n, rows in tables.items()},
+    }
+
+
+def sts17() -> dict[str, bytes]:
+    """One file per pair of languages with a `lang` column; `default` names them all."""
+    rng = random.Random(5)
+    pairs = ["en-en", "en-de", "es-en", "ko-ko"]
+    files = {
+        f"test/{p}.jsonl.gz": gzip.compress(
+            jsonl(
+                [
+                    {"sentence1": f"{p} {sentence(rng)}", "sentence2": sentence(rng), "lang": p,
+                     "score": round(rng.uniform(0, 5), 1)}
+                    for _ in range(15)
+                ]
+            )
+        )
+        for p in pairs
+    }  # fmt: skip
+    configs = {"default": {"test": "test/*.jsonl.gz"}, **{p: {"test": f"test/{p}.jsonl.gz"} for p in pairs}}
+    return {"README.md": card(configs), **files}
+
+
+MADE = {
+    "mteb/stsbenchmark-sts": stsbenchmark,
+    "mteb/banking77": banking77,
+    "mteb/arguana": arguana,
+    "mteb/AskUbuntuDupQuestions": askubuntu,
+    "mteb/sts17-crosslingual-sts": sts17,
+}
+
+ENTRIES: dict[str, dict[str, Any]] = {
+    "stsb": {"task": "STSBenchmark", "task_type": "STS", "main_score": "cosine_spearman"},
+    "banking": {"task": "Banking77Classification", "task_type": "Classification", "main_score": "accuracy"},
+    "arguana": {"task": "ArguAna", "task_type": "Retrieval", "main_score": "ndcg_at_10"},
+    "ubuntu": {"task": "AskUbuntuDupQuestions", "task_type": "Reranking", "main_score": "map_at_1000"},
+    "sts17": {
+        "task": "STS17",
+        "task_type": "STS",
+        "main_score": "cosine_spearman",
+        "subsets": ["en-en", "en-de", "es-en"],
+        "languages": {
+            "en-en": ["eng-Latn"],
+            "en-de": ["eng-Latn", "deu-Latn"],
+            "es-en": ["spa-Latn", "eng-Latn"],
+        },
+    },
+}
+for _name, _repo in zip(ENTRIES, MADE, strict=True):
+    ENTRIES[_name] |= {"id": _name, "revision": REVISIONS[_repo]}
+    ENTRIES[_name].setdefault("languages", {"default": ["eng-Latn"]})
