@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import subprocess
 import sys
 
@@ -13,12 +13,12 @@ DECIDED = {"Specify a conda environment or container for each rule."}
 
 
 def test_the_linter_finds_nothing_new() -> None:
-    command = [sys.executable, "-m", "snakemake", "--lint", "json", "--configfile", "config/test.yaml"]
+    command = [sys.executable, "-m", "snakemake", "--lint", "--configfile", "config/test.yaml"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    found = json.loads(done.stdout)
-    titles = {lint["title"] for rule in found["rules"] for lint in rule["lints"]}
+    said = done.stdout + done.stderr
+    titles = {m[1] for m in re.finditer(r"^\s+\* (.+?):?:$", said, re.M)}
+    assert "Lints for rule" in said or not titles
     assert titles <= DECIDED
-    assert [s for s in found["snakefiles"] if s["lints"]] == []
 
 
 def test_rules_are_signatures() -> None:
