@@ -76,29 +76,33 @@ class CompletionStore:
             if name not in names:  # deleted since the index was made
                 continue
             payload = self._payload(name)
-            for start, size in places:
-                completion = _parse(payload[start : start + size])
-                found[completion.key] = completion
+            lines = b",".join(payload[start : start + size] for start, size in places)
+            for values in json.loads(f"[{lines.decode('ascii')}]"):  # far faster than a call each
+                found[values[0]] = Completion(*values)
         return {key: found[key] for key in wanted if key in found}
 
     def _locate(self, keys: list[str]) -> dict[int, list[tuple[int, int]]]:
-        """Return batch number -> (first byte, length) of each wanted line, in order of the file."""
+        """Return batch number -> (first byte, length) of each wanted line."""
         entries = self._index.entries
         high, low = _halves(keys)
         at = np.searchsorted(entries["high"], high)
+        hit = np.full(len(keys), -1, dtype=np.int64)
+        open_keys = np.flatnonzero(at < len(entries))
+        while len(open_keys):  # a second round only for keys that share 64 bits with another
+            here = at[open_keys]
+            alike = entries["high"][here] == high[open_keys]
+            same = alike & (entries["low"][here] == low[open_keys])
+            hit[open_keys[same]] = here[same]
+            open_keys = open_keys[alike & ~same]
+            at[open_keys] += 1
+            open_keys = open_keys[at[open_keys] < len(entries)]
+        found = entries[hit[hit >= 0]]
         places: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        inside = np.flatnonzero(at < len(entries))
-        same = entries["high"][at[inside]] == high[inside]
-        for i in inside[same]:
-            j = int(at[i])
-            while j < len(entries) and entries["high"][j] == high[i]:  # two keys may share 64 bits
-                if entries["low"][j] == low[i]:
-                    places[int(entries["batch"][j])].append(
-                        (int(entries["start"][j]), int(entries["size"][j]))
-                    )
-                    break
-                j += 1
-        return dict(sorted(places.items()))
+        for batch, start, size in zip(
+            found["batch"].tolist(), found["start"].tolist(), found["size"].tolist(), strict=True
+        ):
+            places[batch].append((start, size))
+        return places
 
     def _refresh(self) -> set[str]:
         """Take in batches that appeared since the last look; return the names of all that are there."""
@@ -192,8 +196,3 @@ def _halves(keys: Sequence[str]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np
     """Return the first and second 64 bits of each key."""
     both = np.frombuffer(bytes.fromhex("".join(keys)), dtype=">u8").reshape(-1, 2).astype(np.uint64)
     return both[:, 0], both[:, 1]
-
-
-def _parse(line: bytes) -> Completion:
-    key, text, finish, tokens_in, tokens_out = json.loads(line)
-    return Completion(key, text, finish, tokens_in, tokens_out)

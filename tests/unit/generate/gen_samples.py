@@ -32,7 +32,8 @@ def texts_frame(rows):
 
 
 def english(n, subset="default"):
-    words = "a man plays the guitar while two dogs run along the quiet river near our old house".split()
+    sentence = "a man plays the guitar while two dogs run along the quiet river near our old house"
+    words = sentence.split()
     return texts_frame(
         [(subset, "eng-Latn", "document", " ".join(words[: 4 + i % 12]) + f" number {i}") for i in range(n)]
     )

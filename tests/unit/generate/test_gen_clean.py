@@ -1,7 +1,7 @@
 """Post-processing of answers."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from stressbed.generate.clean import clean, quoted
@@ -84,11 +84,13 @@ def test_quoted_needs_one_pair_around_all():
     assert not quoted('"A" or "B"')
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(
             ['"', "'", "“", "”", "<think>", "</think>", "```", "\n", " ", "a", "it's", "<|im_end|>",
-             "assistant", ":", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "«", "»", "\ud83d", "<|im_start|>"]
+             "assistant", ":", "[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]", "«", "»", "\ud83d",
+             "<|im_start|>"]
         )
     ).map("".join)
 )  # fmt: skip
@@ -100,6 +102,7 @@ def test_cleaning_twice_changes_nothing_more(answer):
     once.text.encode("utf-8")  # no lone surrogate is left
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_cleaning_never_adds(answer):
     assert len(clean(answer, "original").text) <= len(answer)

@@ -4,7 +4,7 @@ import multiprocessing
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stressbed.errors import StoreError
@@ -37,6 +37,7 @@ def test_what_is_put_is_got(tmp_path):
     assert store.get_many([answer(29).key]) == {answer(29).key: answer(29)}
 
 
+@settings(deadline=None)
 @given(text=st.text(st.characters(codec=None, categories=["L", "Cc", "Cs", "Zl", "Zp", "So"])))
 def test_any_text_comes_back(tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("store")
@@ -135,13 +136,13 @@ def test_a_hundred_thousand_of_a_million(tmp_path):
         CompletionStore(tmp_path).put_batch([answer(j) for j in range(i, i + 1000)])
     CompletionStore(tmp_path).get_many([answer(0).key])  # writes the index
     keys = [answer(i).key for i in range(0, 1_000_000, 10)]
-    started = time.perf_counter()
+    started = time.process_time()
     found = CompletionStore(tmp_path).get_many(keys)
-    seconds = time.perf_counter() - started
-    print(f"100,000 of 1,000,000 completions in {seconds:.2f} s")
+    seconds = time.process_time() - started
+    print(f"100,000 of 1,000,000 completions in {seconds:.2f} s of CPU time")
     assert found[keys[77]] == answer(770)
     assert len(found) == 100_000
-    assert seconds < 10
+    assert seconds < 4
 
 
 def test_token_counts_are_kept(tmp_path):

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 from gen_samples import catalogue, english, hteb, texts_frame
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stressbed.config.entries import Step, TransformationEntry
@@ -55,6 +55,7 @@ def test_no_language_is_refused():
         identity("esp")
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**6), st.text(max_size=20))
 def test_draw_ignores_order_and_spelling(seed, place):
     drawn = draw(POOL, seed, "s", place)
@@ -62,6 +63,7 @@ def test_draw_ignores_order_and_spelling(seed, place):
     assert identity(draw(["es", "fr", "de", "tr", "ar"], seed, "s", place)) == identity(drawn)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**6), st.text(max_size=20))
 def test_a_larger_pool_keeps_draws_that_do_not_fall_on_the_new_language(seed, place):
     before, after = draw(POOL, seed, "s", place), draw([*POOL, "por-Latn"], seed, "s", place)
