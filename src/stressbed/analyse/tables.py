@@ -141,7 +141,10 @@ def by_dataset(scores: pd.DataFrame, names: Names) -> Table:
     marks = any_marked(totals, by).assign(fallback_share=False)
     frame = ordered(frame, names)
     marks = frame[by].merge(marks, on=by)[frame.columns]
-    notes = ["Mean over seeds, then transformations of an axis; fallback_share is the largest of its cells."]
+    notes = [
+        "Mean over seeds, then transformations of an axis; fallback share is the largest of its cells.",
+        *_partial_axes(names),
+    ]
     table = Table(
         "by_dataset", "Scores by dataset", frame, notes, _only_flags(marks, by), digits={"fallback_share": 3}
     )
@@ -161,7 +164,7 @@ def by_language(scores: pd.DataFrame, names: Names) -> Table:
     frame = profile(parts, by, within=["subset", "split"]).merge(counts, on="source_language")
     frame = ordered(frame[[*by, "n_datasets", *PROFILE]], names)
     marks = frame[[*by, "n_datasets"]].merge(any_marked(parts, by), on=by)[frame.columns]
-    notes = ["Subsets of a dataset first, then datasets; language before rewriting."]
+    notes = ["Subsets of a dataset first, then datasets; language before rewriting.", *_partial_axes(names)]
     marks = _only_flags(marks, [*by, "n_datasets"])
     return finish(Table("by_language", "Scores by language", frame, notes, marks), names)
 
@@ -219,7 +222,9 @@ def finish(table: Table, names: Names) -> Table:
         frame = frame.drop(columns="generator")
         marks = None if marks is None else marks.drop(columns="generator")
     notes = list(table.notes)
-    if frame.select_dtypes("number").isna().any(axis=None):
+    # An axis that the run does not have is blank by choice, which `_partial_axes` says.
+    left_out = [a for a in AXES if a not in names.axes.values()]
+    if frame.drop(columns=left_out, errors="ignore").select_dtypes("number").isna().any(axis=None):
         notes.append(DASH_NOTE)
     if marks is not None and marks.any(axis=None):
         notes.append(MARK_NOTE)
@@ -248,4 +253,4 @@ def _partial_axes(names: Names) -> list[str]:
     if have == set(AXES):
         return []
     labels = [AXIS_LABELS[a] for a in AXES if a in have]
-    return [f"This run covers the axis {', '.join(labels)} only: its HTEB is the mean over these."]
+    return [f"This run covers only {' and '.join(labels)}: its HTEB is the mean over that."]

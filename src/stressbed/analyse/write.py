@@ -51,7 +51,7 @@ def to_csv(frame: pd.DataFrame) -> str:
 def to_markdown(table: Table, names: Names) -> str:
     """Return a table as Markdown with its title and notes."""
     rows = _cells(table, names, _escape_markdown, "**{}**".format)
-    header = [_escape_markdown(names.label(str(c))) for c in table.frame.columns]
+    header = [_escape_markdown(_header(str(c), names)) for c in table.frame.columns]
     rule = ["---:" if _is_number(table.frame[c]) else "---" for c in table.frame.columns]
     lines = [f"# {table.title}", "", *(f"| {' | '.join(r)} |" for r in [header, rule, *rows]), ""]
     lines += [f"{note}  " for note in _notes(table)]
@@ -61,7 +61,7 @@ def to_markdown(table: Table, names: Names) -> str:
 def to_latex(table: Table, names: Names) -> str:
     """Return a table as LaTeX (booktabs) with its title as caption and its notes below."""
     rows = _cells(table, names, _escape_latex, r"\textbf{{{}}}".format)
-    header = [_escape_latex(names.label(str(c))) for c in table.frame.columns]
+    header = [_escape_latex(_header(str(c), names)) for c in table.frame.columns]
     columns = "".join("r" if _is_number(table.frame[c]) else "l" for c in table.frame.columns)
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{_escape_latex(table.title)}}}"]
     lines += [rf"\label{{tab:{table.name}}}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
@@ -69,6 +69,11 @@ def to_latex(table: Table, names: Names) -> str:
     lines += [r"\bottomrule", r"\end{tabular}"]
     lines += [rf"\par\footnotesize {_escape_latex(note)}" for note in _notes(table)]
     return "\n".join([*lines, r"\end{table}"]) + "\n"
+
+
+def _header(column: str, names: Names) -> str:
+    label = names.label(column)
+    return label if label != column else column[0].upper() + column[1:].replace("_", " ")
 
 
 def _notes(table: Table) -> list[str]:

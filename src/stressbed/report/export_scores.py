@@ -105,6 +105,7 @@ def _result(plan: Plan, record: Mapping[str, Any]) -> TaskResult:
         value = part["score"] / 100
         scores.setdefault(part["split"], []).append(
             {
+                **(part.get("metrics") or {}),
                 "main_score": value,
                 record["metric"]: value,
                 "hf_subset": part["subset"],

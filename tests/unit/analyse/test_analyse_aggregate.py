@@ -230,7 +230,8 @@ def test_a_run_with_fewer_axes_says_so():
     table = hteb_scores(made(scores, ("a",), ("x",), few), names(("a",), ("x",), transformations=few))
     assert math.isnan(table.frame.loc[0, "lexical_stylistic"])
     assert table.frame.loc[0, "hteb"] == pytest.approx(70)
-    assert any("Length, Language only" in note for note in table.notes)
+    assert any("covers only Length and Language" in note for note in table.notes)
+    assert not any("missing or failed" in note for note in table.notes)
 
 
 def test_marks_follow_the_cell_into_every_total_above_it():

@@ -32,7 +32,12 @@ def exported(tmp_path_factory):
         base = 81.23456789 if c.variant.is_original else 70.5
         if c.dataset == "bi":
             shown = [
-                part("en", base + 2, languages=["eng-Latn"]),
+                part(
+                    "en",
+                    base + 2,
+                    languages=["eng-Latn"],
+                    metrics={"cosine_pearson": 0.4321, "main_score": 0.1},
+                ),
                 part("de", base - 2, languages=["deu-Latn"]),
             ]
             return {"score": base, "subsets": shown, "versions": {"mteb": "2.26.24"}}
@@ -62,6 +67,9 @@ def test_mteb_loads_originals_as_plain_results(exported):
     assert set(results) == {"STS17", "own"}
     assert results["STS17"].get_score() == pytest.approx(0.8123457, abs=1e-6)
     assert results["STS17"].get_score(languages=["deu"]) == pytest.approx(0.7923457, abs=1e-6)
+    assert results["STS17"].get_score(languages=["eng"]) == pytest.approx(0.8323457, abs=1e-6)
+    english = next(s for s in results["STS17"].scores["test"] if s["hf_subset"] == "en")
+    assert english["cosine_pearson"] == 0.4321
     assert results["STS17"].dataset_revision == "rev17"
     assert results["STS17"].mteb_version == "2.26.24"
     assert results["own"].dataset_revision == "abc"
