@@ -103,3 +103,9 @@ def description(schema: pa.Schema, name: str) -> str:
     """
     metadata: dict[bytes, bytes] = schema.field(name).metadata
     return metadata[b"description"].decode()
+
+
+def as_markdown(schema: pa.Schema) -> str:
+    """Return a table of a schema's columns, as it stands in the documentation."""
+    rows = [f"| `{f.name}` | {f.type} | {description(schema, f.name)} |" for f in schema]
+    return "\n".join(["| column | type | meaning |", "| --- | --- | --- |", *rows]) + "\n"
