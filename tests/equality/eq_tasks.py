@@ -6,10 +6,62 @@ import random
 from typing import Any
 
 TOPICS = {
-    "sea": "waves harbour sailor anchor tide gull storm island rope captain reef net".split(),
-    "kitchen": "oven flour pepper kettle onion knife butter soup spoon recipe garlic plate".split(),
-    "space": "orbit comet rocket lunar crater telescope gravity probe galaxy dust solar ring".split(),
-    "garden": "soil tulip spade hedge compost rain seed shovel bee rose worm lawn".split(),
+    "sea": [
+        "waves",
+        "harbour",
+        "sailor",
+        "anchor",
+        "tide",
+        "gull",
+        "storm",
+        "island",
+        "rope",
+        "captain",
+        "reef",
+        "net",
+    ],
+    "kitchen": [
+        "oven",
+        "flour",
+        "pepper",
+        "kettle",
+        "onion",
+        "knife",
+        "butter",
+        "soup",
+        "spoon",
+        "recipe",
+        "garlic",
+        "plate",
+    ],
+    "space": [
+        "orbit",
+        "comet",
+        "rocket",
+        "lunar",
+        "crater",
+        "telescope",
+        "gravity",
+        "probe",
+        "galaxy",
+        "dust",
+        "solar",
+        "ring",
+    ],
+    "garden": [
+        "soil",
+        "tulip",
+        "spade",
+        "hedge",
+        "compost",
+        "rain",
+        "seed",
+        "shovel",
+        "bee",
+        "rose",
+        "worm",
+        "lawn",
+    ],
 }
 FRAMES = [
     "The {} was close to the {} when the {} appeared.",
@@ -98,21 +150,26 @@ def bases() -> dict[str, tuple[type, str, str, dict[str, Any]]]:
     """Kind -> (mteb base class, mteb task type, main score, class attributes)."""
     from mteb import abstasks as a
 
-    whole = {
-        "max_fraction_of_documents_to_embed": None,
+    pairs_of = {"label_column_name": "label"}
+    texts = {
         "input_column_name": "text",
         "label_column_name": "label",
+        "max_fraction_of_documents_to_embed": None,
     }
+    rated = {"min_score": 1, "max_score": 5}
+    related = {"min_score": 0, "max_score": 1}
     return {
         "Classification": (a.AbsTaskClassification, "Classification", "accuracy", {}),
-        "MultilabelClassification": (a.AbsTaskMultilabelClassification, "MultilabelClassification", "accuracy", {}),
-        "Clustering": (a.AbsTaskClustering, "Clustering", "v_measure", {**whole, "max_documents_per_cluster": 60}),
+        "MultilabelClassification": (
+            a.AbsTaskMultilabelClassification, "MultilabelClassification", "accuracy", {},
+        ),
+        "Clustering": (a.AbsTaskClustering, "Clustering", "v_measure", texts),
         "ClusteringLegacy": (a.AbsTaskClusteringLegacy, "Clustering", "v_measure", {}),
-        "PairClassification": (a.AbsTaskPairClassification, "PairClassification", "max_ap", {"label_column_name": "label"}),
+        "PairClassification": (a.AbsTaskPairClassification, "PairClassification", "max_ap", pairs_of),
         "STS": (a.AbsTaskSTS, "STS", "cosine_spearman", {}),
-        "STR": (a.AbsTaskSTS, "STS", "spearman", {"min_score": 0, "max_score": 1}),
+        "STR": (a.AbsTaskSTS, "STS", "spearman", related),
         "STSMany": (a.AbsTaskSTS, "STS", "cosine_spearman", {}),
-        "Summarization": (a.AbsTaskSummarization, "Summarization", "cosine_spearman", {"min_score": 1, "max_score": 5}),
+        "Summarization": (a.AbsTaskSummarization, "Summarization", "cosine_spearman", rated),
         "BitextMining": (a.AbsTaskBitextMining, "BitextMining", "f1", {}),
         "Retrieval": (a.AbsTaskRetrieval, "Retrieval", "ndcg_at_10", {}),
         "RetrievalMRR": (a.AbsTaskRetrieval, "Retrieval", "mrr_at_10", {}),
@@ -122,8 +179,9 @@ def bases() -> dict[str, tuple[type, str, str, dict[str, Any]]]:
 
 
 KINDS = [
-    "Classification", "MultilabelClassification", "Clustering", "ClusteringLegacy", "PairClassification", "STS", "STR",
-    "STSMany", "Summarization", "BitextMining", "Retrieval", "RetrievalMRR", "InstructionRetrieval", "Reranking",
+    "Classification", "MultilabelClassification", "Clustering", "ClusteringLegacy", "PairClassification",
+    "STS", "STR", "STSMany", "Summarization", "BitextMining", "Retrieval", "RetrievalMRR", "InstructionRetrieval",
+    "Reranking",
 ]  # fmt: skip
 
 
@@ -193,6 +251,6 @@ def make_task(kind: str, *, transformed: bool = False, data: Any = None) -> Any:
         task.dataset = data
     else:
         made = {s: DatasetDict({k: Dataset.from_dict(t) for k, t in d.items()}) for s, d in data.items()}
-        task.dataset = made["default"] if "default" in made else made
+        task.dataset = made.get("default", made)
     task.data_loaded = True
     return task
