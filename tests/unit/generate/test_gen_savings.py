@@ -17,13 +17,13 @@ from stressbed.generate.engines.fake import FakeEngine
 from stressbed.generate.run import generate
 from stressbed.paths import Variant
 
-N = 200
+N = 100
 SETS = 20
 
 
 def simulate(cat, texts, seeds):
     """Return (unique / naive first attempts, unique / naive texts) of one whole generate job."""
-    entry = cat.generators["fake"]
+    entry = cat.generators["fake"].model_copy(update={"batch_size": 10_000})
     with tempfile.TemporaryDirectory() as folder:
         outputs = {
             Variant("fake", t.id, s): Path(folder) / t.id / f"{s}.parquet" for t in hteb(cat) for s in seeds
