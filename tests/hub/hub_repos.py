@@ -47,12 +47,15 @@ def card(configs: dict[str, dict[str, str]]) -> bytes:
 def stsbenchmark() -> dict[str, bytes]:
     """`{train,dev,test}.jsonl.gz`, no configs."""
     rng = random.Random(1)
-    rows = [
-        {"split": "test", "genre": "main", "sid": f"{i:04}", "score": round(rng.uniform(0, 5), 1),
+
+    def rows(split: str) -> list[dict[str, Any]]:
+        return [
+        {"split": split, "genre": "main", "sid": f"{i:04}", "score": round(rng.uniform(0, 5), 1),
          "sentence1": sentence(rng), "sentence2": sentence(rng)}
         for i in range(30)
     ]  # fmt: skip
-    return {f"{s}.jsonl.gz": gzip.compress(jsonl(rows)) for s in ("train", "dev", "test")}
+
+    return {f"{s}.jsonl.gz": gzip.compress(jsonl(rows(s))) for s in ("train", "dev", "test")}
 
 
 def banking77() -> dict[str, bytes]:

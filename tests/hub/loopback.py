@@ -1,7 +1,7 @@
 """A model and data hub on 127.0.0.1: as much of the Hugging Face API as its own client asks for.
 
 A repository is a folder `root/{datasets|models}/{owner}/{name}` with a fixed revision. It can be
-gated, and downloads of a file can be broken off after half of its bytes, a given number of times.
+gated, and downloads of a file can be broken off, a given number of times: the first after half of its bytes.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command == "GET":
             if repo.broken.get(path, 0) > 0:
                 repo.broken[path] -= 1
-                self.wfile.write(data[start : start + (len(data) - start) // 2])
+                if start == 0:
+                    self.wfile.write(data[: len(data) // 2])
                 self.close_connection = True
                 self.connection.close()
                 return

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stressbed import paths
 from stressbed.config.entries import DatasetEntry
 from stressbed.dataset.freeze import freeze
 from stressbed.jobs import job
@@ -22,5 +23,5 @@ with job(
     spec = json.loads(snakemake.params.spec)
     entry = DatasetEntry.model_validate(spec["datasets"][name])
     out = Path(snakemake.output.manifest).parent
-    manifest = freeze(entry, Path(spec["datasets_folders"][name]), out)
+    manifest = freeze(entry, Path(spec["datasets_folders"][name]), out, store=out.parents[1] / paths.STORE)
     this.count({"rows": sum(t.get("rows", 0) for t in manifest["tables"])})

@@ -26,13 +26,19 @@ def check(task: Any, parts: list[Part], dataset: str, *, local: bool) -> None:
             if not size:
                 raise DataError("the table is empty", where=part.where(dataset, name))
         if is_retrieval(task):
+            if task.metadata.type == "Reranking" and "top_ranked" not in part.tables:
+                raise DataError(
+                    "a reranking task came without candidates",
+                    where=part.where(dataset, "top_ranked"),
+                    do="freeze it with a network: from a cache alone, parts of a task can be missing",
+                )
             _check_retrieval(part, dataset, local=local)
         else:
             _check_columns(task, part, dataset)
             for column in columns_of(task):
                 _check_texts(part, "rows", column, dataset, local=local)
             _check_labels(task, part, dataset)
-    _check_train_labels(task, parts, dataset)
+    _count_untrained(task, parts)
 
 
 def _check_columns(task: Any, part: Part, dataset: str) -> None:
@@ -130,18 +136,17 @@ def _check_summaries(task: Any, part: Part, dataset: str) -> None:
             )
 
 
-def _check_train_labels(task: Any, parts: list[Part], dataset: str) -> None:
-    """Every class of the test table must occur in training: else no classifier can name it."""
+def _count_untrained(task: Any, parts: list[Part]) -> None:
+    """Count classes of a test table that do not occur in training: no classifier can name them."""
     from mteb.abstasks import AbsTaskClassification
 
     if not isinstance(task, AbsTaskClassification):
         return
     train = {p.subset: p for p in parts if p.split == task.train_split}
     for part in parts:
-        known = _classes(task, train[part.subset])
-        if part.subset in train and (unseen := _classes(task, part) - known):
-            part.note("classes_without_training_rows", len(unseen))
-    del dataset
+        part.note(
+            "classes_without_training_rows", len(_classes(task, part) - _classes(task, train[part.subset]))
+        )
 
 
 def _classes(task: Any, part: Part) -> set[Any]:

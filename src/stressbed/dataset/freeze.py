@@ -14,10 +14,10 @@ from stressbed.dataset import VERSION
 from stressbed.dataset.layout import PARALLEL, is_parallel, language_of, slots
 from stressbed.dataset.parts import Part, contents, parts_of
 from stressbed.dataset.quiet import quiet
-from stressbed.dataset.thaw import fresh_task, install
-from stressbed.errors import DataError, suggest
-from stressbed.fingerprint import digest
-from stressbed.store import write_text
+from stressbed.dataset.thaw import fresh_task, install, read_manifest
+from stressbed.errors import DataError, StoreError, suggest
+from stressbed.fingerprint import digest, file_digest
+from stressbed.store import write_atomic, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,9 @@ HASHED = (
 """Keys of the manifest that change a score or a rewrite; the tables' contents come besides."""
 
 
-def freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str, Any]:
+def freeze(
+    entry: DatasetEntry, catalogue_folder: Path, out: Path, *, store: Path | None = None
+) -> dict[str, Any]:
     """Write `out/data/**` and, last, `out/manifest.json`; return the manifest.
 
     A folder without a manifest is not frozen: an interrupted run leaves none behind.
@@ -42,10 +44,51 @@ def freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str, 
         entry: Catalogue entry.
         catalogue_folder: Folder that the entry's relative paths start from.
         out: The dataset's folder; an earlier `data` folder in it is replaced.
+        store: Root of the store. An mteb task that was frozen into it before (by `prefetch`, say)
+            is copied from there without asking the hub; a new one is kept there.
 
     Raises:
         DataError: The data cannot be had, or their contents are wrong (see `stressbed.dataset.check`).
+        StoreError: The copy in the store is damaged.
     """
+    if store is None or entry.task is None:
+        return _freeze(entry, catalogue_folder, Path(out))
+    return _copy(freeze_into_store(entry, store), entry, Path(out))
+
+
+def freeze_into_store(entry: DatasetEntry, store: Path) -> Path:
+    """Return the folder of a frozen mteb task in the store, freezing it first if it is not there."""
+    kept = kept_folder(entry, store)
+    if not (kept / "manifest.json").is_file():
+        _freeze(entry, kept, kept)  # a task of mteb has no files of its own
+    return kept
+
+
+def kept_folder(entry: DatasetEntry, store: Path) -> Path:
+    """Return where the store keeps a frozen mteb task, whatever the entry is called."""
+    from stressbed.config.catalogue import identity
+
+    return Path(store) / "frozen" / digest([identity("dataset", entry), VERSION])
+
+
+def _copy(kept: Path, entry: DatasetEntry, out: Path) -> dict[str, Any]:
+    """Copy a frozen dataset, under the entry's own id, manifest last."""
+    manifest = read_manifest(kept) | {"dataset": entry.id, "licence": entry.licence}
+    _clear(out)
+    for table in manifest["tables"]:
+        source, target = kept / table["path"], out / table["path"]
+        if not source.is_file() or file_digest(source) != table["file"]:
+            raise StoreError(
+                "a frozen table in the store is missing or damaged",
+                where=str(source),
+                do=f"delete {kept} and run again with a network",
+            )
+        write_atomic(target, lambda tmp, source=source: shutil.copyfile(source, tmp))  # type: ignore[misc]
+    _write_manifest(manifest, out)
+    return manifest
+
+
+def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str, Any]:
     quiet()
     from stressbed.dataset.check import check
     from stressbed.dataset.limit import limit_rows
@@ -202,19 +245,17 @@ def _parallel_languages(manifest: dict[str, Any], task: Any) -> None:
 
 
 def _write(manifest: dict[str, Any], parts: list[Part], out: Path) -> dict[str, Any]:
-    (out / "manifest.json").unlink(missing_ok=True)
-    shutil.rmtree(out / "data", ignore_errors=True)
+    _clear(out)
     manifest["tables"], hashes = [], []
     notes: dict[str, int] = {}
     for part in parts:
         for name, table in part.tables.items():
             path = Path("data", quote(part.subset, safe=""), quote(part.split, safe=""), name)
             path = path.with_suffix(".json" if isinstance(table, dict) else ".parquet")
-            (out / path).parent.mkdir(parents=True, exist_ok=True)
             if isinstance(table, dict):
                 write_text(out / path, json.dumps(table, ensure_ascii=False))
             else:
-                table.to_parquet(out / path)
+                write_atomic(out / path, table.to_parquet)
             rows = len(next(iter(table.values()))) if isinstance(table, dict) else len(table)
             manifest["tables"].append(
                 {
@@ -223,6 +264,7 @@ def _write(manifest: dict[str, Any], parts: list[Part], out: Path) -> dict[str, 
                     "table": name,
                     "path": path.as_posix(),
                     "rows": rows,
+                    "file": file_digest(out / path),
                 }
             )
             hashes.append([part.subset, part.split, name, contents(table)])
@@ -232,6 +274,16 @@ def _write(manifest: dict[str, Any], parts: list[Part], out: Path) -> dict[str, 
     manifest["content_hash"] = digest([{k: manifest[k] for k in HASHED}, hashes])
     manifest["versions"] = {p: version(p) for p in ("mteb", "datasets")}
     manifest["stage_version"] = VERSION
-    write_text(out / "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+    _write_manifest(manifest, out)
     log.info("%s: %d tables frozen to %s", manifest["dataset"], len(manifest["tables"]), out)
     return manifest
+
+
+def _clear(out: Path) -> None:
+    """Take away what an earlier run left, manifest first."""
+    (out / "manifest.json").unlink(missing_ok=True)
+    shutil.rmtree(out / "data", ignore_errors=True)
+
+
+def _write_manifest(manifest: dict[str, Any], out: Path) -> None:
+    write_text(out / "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
