@@ -221,11 +221,12 @@ def _placed(error: DataError, where: str) -> DataError:
     return DataError(error.what, where=f"{where}: {error.where}", allowed=error.allowed, do=error.do)
 
 
-def _lines(path: Path, encoding: str, where: str) -> list[str]:
+def _lines(path: Path, encoding: str, where: str) -> list[tuple[int, str]]:
+    """Return the lines of a text file that are not blank, with their numbers from 1."""
     try:
         with reading(path):
             lines = path.read_text(encoding=without_bom(encoding)).splitlines()
-            return [line for line in lines if line.strip()]
+            return [(i, line) for i, line in enumerate(lines, 1) if line.strip()]
     except DataError as e:
         raise _placed(e, where) from e
 
@@ -234,7 +235,8 @@ def _lee(entry: DatasetEntry, paths: dict[str, Path], where: str) -> Problem:
     try:
         documents = _lines(paths["corpus"], entry.encoding, f"{where}, files.corpus")
         ratings = [
-            line.split() for line in _lines(paths["ratings"], entry.encoding, f"{where}, files.ratings")
+            (i, line.split())
+            for i, line in _lines(paths["ratings"], entry.encoding, f"{where}, files.ratings")
         ]
     except DataError as e:
         yield e
@@ -244,13 +246,8 @@ def _lee(entry: DatasetEntry, paths: dict[str, Path], where: str) -> Problem:
         yield DataError(
             f"{n} documents give too few pairs", where=f"{where}, key 'row_limit'", allowed="at least 3"
         )
-    for i, text in enumerate(documents, 1):
-        if not text.strip():
-            yield DataError(
-                "a document is empty", where=f"{where}, files.corpus: {paths['corpus']}, line {i}"
-            )
     place = f"{where}, files.ratings: {paths['ratings']}"
-    if len(ratings) != len(documents) or any(len(row) != len(documents) for row in ratings):
+    if len(ratings) != len(documents) or any(len(row) != len(documents) for _, row in ratings):
         yield DataError(
             f"the ratings are no {len(documents)} x {len(documents)} matrix", where=place,
             allowed="one line per document, one rating per document",
@@ -258,12 +255,12 @@ def _lee(entry: DatasetEntry, paths: dict[str, Path], where: str) -> Problem:
         return
     low = 0.0 if entry.min_score is None else entry.min_score
     high = math.inf if entry.max_score is None else entry.max_score
-    for i, row in enumerate(ratings):
+    for i, (line, row) in enumerate(ratings):
         for j in range(i + 1, len(row)):
             if not low <= number(row[j]) <= high:
                 yield DataError(
                     f"the rating {row[j]!r} is not a number from {low:g} to {high:g}",
-                    where=f"{place}, line {i + 1}, column {j + 1}",
+                    where=f"{place}, line {line}, column {j + 1}",
                 )
 
 
@@ -275,7 +272,7 @@ def _fasttext(entry: DatasetEntry, paths: dict[str, Path], where: str) -> Proble
         return
     place = f"{where}, files.all: {paths['all']}"
     labels: set[str] = set()
-    for i, line in enumerate(lines, 1):
+    for i, line in lines:
         match = re.fullmatch(r"__label__(\S+)\s+(\S.*)", line)
         if match:
             labels.add(match[1])

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from stressbed.config.check_datasets import invalid_tags
 from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, ModelSource
-from stressbed.errors import ConfigError, StressbedError
+from stressbed.errors import ConfigError, StressbedError, suggest
 from stressbed.sources import PACKAGE, resolve
 
 Problem = Iterator[StressbedError]
@@ -22,11 +22,15 @@ HUB_BACKENDS = frozenset({"sentence-transformers", "mteb", "transformers", "vllm
 EFFECT: dict[str, frozenset[str]] = {
     "instructions": frozenset({"sentence-transformers", "openai"}),
     "pooling": frozenset({"sentence-transformers"}),
+    "max_length": frozenset({"sentence-transformers", "mteb"}),
     "trust_remote_code": frozenset({"sentence-transformers", "mteb"}),
     "api_key_env": frozenset({"openai"}),
     "gguf_file": frozenset(),
 }
 """Keys of an embedder that only some backends use."""
+
+POOLING = ("cls", "lasttoken", "max", "mean", "mean_sqrt_len_tokens", "weightedmean")
+"""What sentence-transformers calls its ways of pooling."""
 
 LEXICAL = frozenset({"Retrieval", "Reranking"})
 """Task types that BM25 can do: it ranks documents for a query."""
@@ -64,6 +68,13 @@ def check_generator(entry: GeneratorEntry, origin: Path) -> Problem:
         yield ConfigError("one of `price_in` and `price_out` is missing", where=where, do="set both or none")
     if entry.engine != "openai" and entry.price_in is not None:
         yield ConfigError(f"prices have no effect on engine {entry.engine!r}", where=where, do="remove them")
+    if entry.engine != "vllm" and entry.quantization:
+        yield ConfigError(
+            f"'quantization' has no effect on engine {entry.engine!r}",
+            where=where,
+            allowed="vllm",
+            do="name the quantised model itself",
+        )
     if entry.engine == "fake":
         log.warning("generator %r is for tests only: no model is behind it", entry.id)
 
@@ -79,6 +90,17 @@ def check_embedder(entry: EmbedderEntry, origin: Path) -> Problem:
                 allowed=", ".join(sorted(backends)) or "a generator",
                 do="remove it",
             )
+    if entry.pooling and entry.backend == "sentence-transformers" and entry.pooling not in POOLING:
+        yield ConfigError(
+            f"unknown pooling {entry.pooling!r}",
+            where=f"{where}, key 'pooling'",
+            allowed=", ".join(POOLING),
+            do=suggest(entry.pooling, POOLING),
+        )
+    if entry.backend == "bm25" and entry.similarity != "dot":
+        yield ConfigError(
+            "the score of BM25 is a dot product", where=f"{where}, key 'similarity'", allowed="dot"
+        )
     yield from _source(entry, entry.backend, origin.parent, where)
     yield from _endpoint(entry.base_url, entry.api_key_env, entry.backend, where)
     yield from invalid_tags(entry.languages, f"{where}, key 'languages'")

@@ -78,7 +78,9 @@ class DatasetEntry(Strict):
     min_score: float | None = Field(default=None, description="Bottom of the rating scale.")
     licence: str = Field(default="unknown", description="Licence of the data.")
     gated: bool = Field(default=False, description="Whether the hub asks for an agreement first.")
-    n_texts: int | None = Field(default=None, description="Texts that are embedded, where known.")
+    n_texts: int | None = Field(
+        default=None, description="Distinct texts of the evaluated splits, where known."
+    )
     description: str = Field(default="", description="What it is and where it comes from.")
 
 

