@@ -24,7 +24,7 @@ from stressbed.collect.schema import ALL, OK
 DASH_NOTE = "A dash: a cell behind this value is missing or failed; incomplete_cells.csv says which and why."
 MARK_NOTE = (
     "†: rests on a cell in which the fallback rule applied to more texts than the run allows "
-    "(`fallback_mark`); fallbacks.csv has the shares."
+    "(fallback_mark); fallbacks.csv has the shares."
 )
 BEST: Mapping[str, Literal["max", "min"]] = {
     "original": "max",
@@ -177,7 +177,9 @@ def incomplete_cells(scores: pd.DataFrame, names: Names) -> Table:
     scored = pd.MultiIndex.from_frame(scores.loc[total & (scores["status"] == OK), cell])
     within = pd.Series(pd.MultiIndex.from_frame(scores[cell]).isin(scored), index=scores.index)
     bad = scores[(scores["status"] != OK) & (total | within)]
-    notes = ["Every one of these blanks the totals it belongs to, except subsets absent from a scored cell."]
+    notes = [
+        "Every one of these blanks the totals it belongs to, but a subset absent from a scored cell only its language."
+    ]
     frame = bad[columns].sort_values(columns, ignore_index=True)
     return finish(Table("incomplete_cells", "Cells without a score", frame, notes), names)
 
@@ -190,7 +192,7 @@ def fallbacks(scores: pd.DataFrame, names: Names) -> Table:
     frame = rows.groupby(columns)[counts].first().reset_index()
     whole = ["n_texts", "flagged", "retried", "fallbacks", "dropped"]
     frame[whole] = frame[whole].fillna(0).astype(int)
-    notes = ["The same for every embedder. Marked: the share exceeds the run's `fallback_mark`."]
+    notes = ["The same for every embedder. Marked: the share exceeds the run's fallback_mark."]
     table = Table("fallbacks", "Fallbacks by variant", frame, notes, digits={"fallback_share": 3})
     return finish(table, names)
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stressbed import paths
 from stressbed.collect.cells import read_cell
 from stressbed.collect.schema import OK
 from stressbed.config.entries import EmbedderEntry
@@ -115,20 +114,12 @@ def _result(plan: Plan, record: Mapping[str, Any]) -> TaskResult:
         )
     return TaskResult(
         task_name=record["task"],
-        dataset_revision=_revision(plan, record["dataset"]),
+        # Local files have no revision: the hash of the frozen dataset stands for one.
+        dataset_revision=plan.catalogue.datasets[record["dataset"]].revision or record["dataset_hash"],
         mteb_version=(record.get("versions") or {}).get("mteb") or _mteb_version(),
         evaluation_time=None,
         scores=scores,
     )
-
-
-def _revision(plan: Plan, dataset: str) -> str:
-    """Return the revision of an mteb task's data, or the hash of a local dataset's contents."""
-    revision = plan.catalogue.datasets[dataset].revision
-    if revision:
-        return revision
-    manifest = plan.results / paths.MANIFEST.format(dataset=dataset)
-    return str(json.loads(manifest.read_text(encoding="utf-8"))["content_hash"])
 
 
 def _mteb_version() -> str:

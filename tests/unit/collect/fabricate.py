@@ -96,8 +96,8 @@ def cell_record(plan, cell, score, **more):
         "metric": entry.main_score, "higher_is_better": True, "score": score, "subsets": subsets,
         "n_items": 10, "n_texts": 0 if v.is_original else 20, "fallbacks": 0, "flagged": 0,
         "retried": 0, "dropped": 0, "original_matched": None, "items": [],
-        "fingerprint": f"f-{cell.embedder}-{cell.dataset}-{v}", "versions": {}, "seconds": 0.5,
-        "created": "2026-01-01T00:00:00+00:00", **more,
+        "fingerprint": f"f-{cell.embedder}-{cell.dataset}-{v}", "dataset_hash": "abc",
+        "versions": {}, "seconds": 0.5, "created": "2026-01-01T00:00:00+00:00", **more,
     }  # fmt: skip
 
 

@@ -1,4 +1,3 @@
-import json
 import os
 
 import pytest
@@ -44,9 +43,6 @@ def exported(tmp_path_factory):
         return base
 
     write_cells(plan, score)
-    own = results / "datasets" / "own" / "manifest.json"
-    own.parent.mkdir(parents=True)
-    own.write_text(json.dumps({"content_hash": "abc"}))
     out = tmp_path_factory.mktemp("export")
     return plan, out, export_scores(plan=plan, out=out)
 
