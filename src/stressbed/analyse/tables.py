@@ -178,7 +178,7 @@ def incomplete_cells(scores: pd.DataFrame, names: Names) -> Table:
     within = pd.Series(pd.MultiIndex.from_frame(scores[cell]).isin(scored), index=scores.index)
     bad = scores[(scores["status"] != OK) & (total | within)]
     notes = [
-        "Every one of these blanks the totals it belongs to, but a subset absent from a scored cell only its language."
+        "Each of these blanks the totals it belongs to; a subset absent from a scored cell only its language."
     ]
     frame = bad[columns].sort_values(columns, ignore_index=True)
     return finish(Table("incomplete_cells", "Cells without a score", frame, notes), names)
