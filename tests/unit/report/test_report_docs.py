@@ -35,11 +35,13 @@ def render(config):
     jinja2 = pytest.importorskip("jinja2")
     docutils = pytest.importorskip("docutils.core")
     fake = type("Snakemake", (), {"config": config})
+    # Snakemake's own setting, which takes away the line end after a block.
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
     for path in sorted((ROOT / "workflow" / "report").glob("*.rst")):
-        text = jinja2.Template(path.read_text(encoding="utf-8")).render(snakemake=fake)
+        text = environment.from_string(path.read_text(encoding="utf-8")).render(snakemake=fake)
         # halt_level 2: a warning of reStructuredText is an error here.
-        docutils.publish_parts(text, writer="html", settings_overrides={"halt_level": 2})
-        yield path.stem, text
+        parts = docutils.publish_parts(text, writer="html", settings_overrides={"halt_level": 2})
+        yield path.stem, parts["body"]
 
 
 CONFIG = {
@@ -50,12 +52,16 @@ CONFIG = {
 
 def test_captions_render_and_the_notice_comes_first():
     texts = dict(render(CONFIG | {"notice": "A 135M model.\nIt shows the pipeline.", "fallback_mark": 0.02}))
-    assert texts["workflow"].strip().startswith("**A 135M model. It shows the pipeline.**")
-    assert "more than 2 % of the texts" in texts["hteb_scores"]
+    first = texts["workflow"].strip().splitlines()[0]
+    assert first == "<p><strong>A 135M model. It shows the pipeline.</strong></p>"
+    assert "more than 2 % of the texts" in texts["hteb_scores"].replace("\n", " ")
+    assert texts["workflow"].count("<li>") == 5
     assert "Seeds: 1, 2" in texts["workflow"]
 
 
 def test_captions_render_without_what_is_optional():
-    texts = dict(render(CONFIG | {"generator": "g"}))
-    assert texts["workflow"].strip().startswith("How far")
-    assert "more than 1 % of the texts" in texts["hteb_scores"]
+    texts = dict(render(CONFIG | {"generator": "one-llm", "description": "A study."}))
+    assert texts["workflow"].strip().startswith("<p>How far")
+    assert "A study." in texts["workflow"]
+    assert "texts: one-llm</li>" in texts["workflow"]
+    assert "more than 1 % of the texts" in texts["hteb_scores"].replace("\n", " ")
