@@ -180,8 +180,8 @@ def bases() -> dict[str, tuple[type, str, str, dict[str, Any]]]:
 
 KINDS = [
     "Classification", "MultilabelClassification", "Clustering", "ClusteringLegacy", "PairClassification",
-    "STS", "STR", "STSMany", "Summarization", "BitextMining", "Retrieval", "RetrievalMRR", "InstructionRetrieval",
-    "Reranking",
+    "STS", "STR", "STSMany", "Summarization", "BitextMining", "Retrieval", "RetrievalMRR",
+    "InstructionRetrieval", "Reranking",
 ]  # fmt: skip
 
 

@@ -1,0 +1,8 @@
+"""The chain of `tests/equality` serves these tests as well."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "equality"))

@@ -1,0 +1,355 @@
+"""Cells: records, reuse, what is dropped, absent, failed, missing or damaged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from eq_chain import Chain, independent
+from eq_tasks import changed, data_of, make_task, pairs
+
+from stressbed.config.entries import EmbedderEntry
+from stressbed.errors import ScoreError, StoreError
+from stressbed.score.cell import fingerprint
+from stressbed.score.run import stale_cells, stale_outputs
+from stressbed.score.variant import VariantFacts
+
+ENTRY = EmbedderEntry(id="random", backend="random", model="random")
+KEYS = [
+    "embedder",
+    "dataset",
+    "generator",
+    "transformation",
+    "seed",
+    "axis",
+    "task",
+    "task_type",
+    "status",
+    "error",
+    "metric",
+    "higher_is_better",
+    "score",
+    "subsets",
+    "n_items",
+    "n_texts",
+    "fallbacks",
+    "flagged",
+    "retried",
+    "dropped",
+    "original_matched",
+    "items",
+    "fingerprint",
+    "dataset_hash",
+    "texts_hash",
+    "embedder_identity",
+    "versions",
+    "seconds",
+    "created",
+]
+
+
+@pytest.fixture
+def sts(tmp_path: Path) -> Chain:
+    return Chain(tmp_path, "STS", ENTRY)
+
+
+def expected_sts(chain: Chain, data: dict[str, Any]) -> float:
+    task = make_task("STS", data={"default": {"test": data}})
+    scores = task.evaluate(independent(ENTRY, chain.manifest, chain.root), "test", encode_kwargs={})
+    return float(scores["default"]["main_score"]) * 100
+
+
+def test_a_record_holds_what_the_contract_says(sts: Chain) -> None:
+    ids = sts.texts["text_id"].tolist()
+    outcomes = {ids[0]: "fallback", ids[1]: "flagged", ids[2]: "retried", ids[3]: "flagged"}
+    variant = sts.add(outcomes=outcomes)
+    sts.embed()
+    sts.score()
+    original, cell = sts.cell(), sts.cell(variant)
+    assert set(original) == set(cell) == set(KEYS)
+    assert (original["axis"], cell["axis"]) == ("original", "lexical_stylistic")
+    assert (cell["generator"], cell["transformation"], cell["seed"]) == ("gen", "shuffled", 1)
+    assert [cell[k] for k in ("fallbacks", "flagged", "retried", "dropped", "n_texts")] == [1, 2, 1, 0, 100]
+    assert (original["n_texts"], original["texts_hash"], cell["original_matched"]) == (None, "", None)
+    assert cell["metric"] == "cosine_spearman"
+    assert cell["n_items"] == cell["subsets"][0]["n_items"] == 50
+    assert {"python", "mteb", "torch", "scikit-learn", "numpy", "stressbed"} <= set(cell["versions"])
+    (items,) = cell["items"]
+    assert (items["unit"], items["metric"], items["ids"]) == ("pair", "cosine_similarity", None)
+    assert len(items["values"]) == 50
+
+
+def test_items_of_pairs_are_their_similarities(sts: Chain) -> None:
+    from scipy.stats import spearmanr
+
+    sts.embed()
+    sts.score()
+    (items,) = sts.cell()["items"]
+    gold = data_of("STS")["default"]["test"]["score"]
+    assert spearmanr(items["values"], gold).statistic * 100 == pytest.approx(sts.cell()["score"], abs=1e-9)
+
+
+def test_a_second_run_computes_nothing_and_writes_the_same_bytes(sts: Chain) -> None:
+    sts.add()
+    sts.embed()
+    assert sts.score().computed == 2
+    before = [j.out.read_bytes() for j in sts.jobs()]
+    for job in sts.jobs():
+        job.out.unlink()
+    stats = sts.score()
+    assert (stats.computed, stats.reused) == (0, 2)
+    assert [j.out.read_bytes() for j in sts.jobs()] == before
+
+
+def test_variants_with_the_same_texts_share_an_entry(sts: Chain) -> None:
+    first, second = sts.add(seed=1), sts.add(seed=2)
+    sts.embed()
+    stats = sts.score()
+    assert (stats.computed, stats.reused) == (2, 1)
+    a, b = sts.cell(first), sts.cell(second)
+    assert (a["seed"], b["seed"]) == (1, 2)
+    assert a["fingerprint"] == b["fingerprint"] != sts.cell()["fingerprint"]
+
+
+MANIFEST = {
+    "content_hash": "c",
+    "main_score": "m",
+    "subsets": ["s"],
+    "splits": ["test"],
+    "stage_version": "1",
+}
+FACTS = VariantFacts("t", {}, {"ok": 3}, 3)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (MANIFEST | {"content_hash": "d"}, FACTS, "e", None),
+        (MANIFEST | {"stage_version": "2"}, FACTS, "e", None),
+        (MANIFEST | {"main_score": "n"}, FACTS, "e", None),
+        (MANIFEST, VariantFacts("u", {}, {"ok": 3}, 3), "e", None),
+        (MANIFEST, VariantFacts("t", {"s": "nothing to draw"}, {"ok": 3}, 3), "e", None),
+        (MANIFEST, VariantFacts("t", {}, {"ok": 2, "fallback": 1}, 3), "e", None),
+        (MANIFEST, FACTS, "f", None),
+        (MANIFEST, FACTS, "e", "texts"),
+    ],
+)
+def test_a_fingerprint_covers_all_that_decides_a_cell(other: tuple[Any, ...]) -> None:
+    assert fingerprint(*other) != fingerprint(MANIFEST, FACTS, "e", None)
+
+
+def test_a_fingerprint_covers_the_versions_of_the_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    from stressbed import embed
+    from stressbed.score import cell
+
+    before = fingerprint(MANIFEST, FACTS, "e", None)
+    monkeypatch.setattr(cell, "VERSION", "another")
+    second = fingerprint(MANIFEST, FACTS, "e", None)
+    monkeypatch.setattr(embed, "VERSION", "another")
+    assert len({before, second, fingerprint(MANIFEST, FACTS, "e", None)}) == 3
+
+
+def test_dropped_rows_leave_a_matched_original(sts: Chain) -> None:
+    gone = sts.texts[(sts.texts["row"].isin(["3", "7"])) & (sts.texts["field"] == "sentence1")]["text_id"]
+    variant = sts.add(dropped=gone)
+    sts.embed()
+    sts.score()
+    table = {k: [v for i, v in enumerate(c) if i not in {3, 7}] for k, c in pairs(50, 8).items()}
+    rewritten = table | {k: [changed(t) for t in table[k]] for k in ("sentence1", "sentence2")}
+    cell = sts.cell(variant)
+    assert cell["score"] == expected_sts(sts, rewritten)
+    assert cell["original_matched"] == expected_sts(sts, table) != sts.cell()["score"]
+    assert cell["subsets"][0]["original_matched"] == cell["original_matched"]
+    assert (cell["dropped"], cell["n_items"]) == (2, 48)
+    (items,) = cell["items"]
+    assert items["ids"] == [str(i) for i in range(50) if i not in {3, 7}]
+
+
+def test_a_dropped_query_is_left_out_on_both_sides(tmp_path: Path) -> None:
+    chain = Chain(tmp_path, "Retrieval", ENTRY)
+    texts = chain.texts
+    gone = texts[(texts["field"] == "queries.text") & (texts["row"] == "q4")]["text_id"]
+    variant = chain.add(dropped=gone)
+    chain.embed()
+    chain.score()
+    cell = chain.cell(variant)
+    (items,) = cell["items"]
+    assert items["ids"] == [f"q{i}" for i in range(12) if i != 4]
+    (original,) = chain.cell()["items"]
+    left = [v for q, v in zip(original["ids"], original["values"], strict=True) if q != "q4"]
+    assert cell["original_matched"] == pytest.approx(np.mean(left) * 100, abs=5e-4)
+
+
+def test_absent_subsets_are_left_out_on_both_sides(tmp_path: Path) -> None:
+    chain = Chain(tmp_path, "STSMany", ENTRY)
+    some = chain.add(seed=1, absent={"de": "no language left to draw"})
+    none = chain.add(seed=2, absent=dict.fromkeys(("en", "de", "en-de"), "no language left to draw"))
+    chain.embed()
+    stats = chain.score()
+    assert (stats.ok, stats.absent, stats.failed) == (2, 1, 0)
+    cell, original = chain.cell(some), chain.cell()
+    by_subset = {s["subset"]: s for s in original["subsets"]}
+    assert cell["status"] == "ok"
+    assert cell["original_matched"] == pytest.approx(
+        np.mean([by_subset[s]["score"] for s in ("en", "en-de")]), abs=1e-9
+    )
+    absent = {s["subset"]: s for s in cell["subsets"]}["de"]
+    assert (absent["status"], absent["score"], absent["reason"]) == (
+        "absent",
+        None,
+        "no language left to draw",
+    )
+    assert chain.cell(none)["status"] == "absent"
+    assert chain.cell(none)["score"] is None
+    assert "no language left to draw" in chain.cell(none)["error"]
+
+
+def test_data_that_do_not_allow_the_metric_fail_their_cell_alone(tmp_path: Path) -> None:
+    constant = pairs(12, 1) | {"score": [2.0] * 12}
+    chain = Chain(tmp_path, "STS", ENTRY, {"default": {"test": constant}})
+    chain.embed()
+    stats = chain.score()
+    cell = chain.cell()
+    assert (stats.failed, cell["status"], cell["score"], cell["items"]) == (1, "failed", None, [])
+    assert "cosine_spearman is undefined" in cell["error"]
+    assert chain.score().reused == 1, "it is deterministic, so it is not tried again"
+
+
+def test_one_class_is_a_failed_cell_with_scikit_learns_words(tmp_path: Path) -> None:
+    data = data_of("Classification")
+    data["default"]["train"]["label"] = [1] * 80
+    chain = Chain(tmp_path, "Classification", ENTRY, data)
+    chain.embed()
+    chain.score()
+    assert chain.cell()["status"] == "failed"
+    assert "class" in chain.cell()["error"]
+
+
+def test_a_missing_vector_fails_the_job_but_keeps_what_is_done(sts: Chain) -> None:
+    sts.embed()
+    variant = sts.add()
+    original, new = sts.jobs()
+    manifest = json.loads(original.embedding.read_text()) | {"texts_hash": _hash_of(sts, variant)}
+    new.embedding.parent.mkdir(parents=True)
+    new.embedding.write_text(json.dumps(manifest))
+    with pytest.raises(ScoreError, match="50 of 50 vectors are missing") as caught:
+        sts.score()
+    for part in ("random/made-sts/gen/shuffled/1", "subset default", "split test", "role none"):
+        assert part in caught.value.where
+    assert "--forcerun embed" in caught.value.do
+    assert not original.out.exists(), "files are written at the end, all together"
+    sts.embed()
+    stats = sts.score()
+    assert (stats.computed, stats.reused) == (1, 1)
+
+
+def _hash_of(chain: Chain, variant: Any) -> str:
+    from stressbed.score.variant import read_facts
+
+    return read_facts(chain.variants[variant]).texts_hash
+
+
+def _other_texts(record: dict[str, Any]) -> dict[str, Any]:
+    return record | {"texts_hash": "another"}
+
+
+def _other_embedder(record: dict[str, Any]) -> dict[str, Any]:
+    return record | {"embedder_identity": "another"}
+
+
+@pytest.mark.parametrize("spoil", [_other_texts, _other_embedder])
+def test_vectors_of_something_else_are_refused(sts: Chain, spoil: Callable[..., Any]) -> None:
+    sts.embed()
+    path = sts.jobs()[0].embedding
+    path.write_text(json.dumps(spoil(json.loads(path.read_text()))))
+    with pytest.raises(ScoreError, match="the vectors were made for another"):
+        sts.score()
+
+
+def test_a_damaged_entry_of_the_store_is_named(sts: Chain) -> None:
+    sts.embed()
+    sts.score()
+    (entry,) = (sts.store / "cells").glob("??/*")
+    entry.write_bytes(entry.read_bytes()[:-20])
+    with pytest.raises(StoreError) as caught:
+        sts.score()
+    assert str(entry) in caught.value.where
+
+
+def test_without_the_store_the_cells_are_the_same(sts: Chain) -> None:
+    variant = sts.add()
+    sts.embed()
+    sts.score()
+    first = sts.cell(variant)
+    shutil.rmtree(sts.store / "cells")
+    assert sts.score().computed == 2
+    for key in set(KEYS) - {"seconds", "created"}:
+        assert sts.cell(variant)[key] == first[key]
+
+
+def stale(chain: Chain) -> list[str]:
+    given = {"embedder_identity": chain.identity, "cells": chain.jobs(), "store_root": chain.store}
+    names = stale_cells(manifest=chain.manifest, **given)
+    outputs = stale_outputs(
+        [j.out for j in chain.jobs()], results=chain.root, identities={ENTRY.id: chain.identity}
+    )
+    assert names == outputs
+    return names
+
+
+def test_stale_cells_are_named(sts: Chain) -> None:
+    variant = sts.add()
+    name = f"random/made-sts/{variant}"
+    assert stale(sts) == ["random/made-sts/none/original/0", name]
+    sts.embed()
+    sts.score()
+    assert stale(sts) == []
+    sts.add(new={int(sts.texts["text_id"][0]): "Something else."})
+    assert stale(sts) == [name], "its vectors do not fit its texts any more"
+    sts.embed()
+    assert stale(sts) == [name]
+    sts.score()
+    assert stale(sts) == []
+    assert stale_cells(manifest=None, embedder_identity="x", cells=sts.jobs()[:1], store_root=sts.store) == [
+        "random/made-sts/none/original/0"
+    ]
+
+
+def test_neither_staleness_nor_scoring_loads_a_model_library(sts: Chain) -> None:
+    sts.add()
+    sts.embed()
+    program = f"""
+import sys
+from pathlib import Path
+sys.path.insert(0, {str(Path(__file__).parents[2] / "equality")!r})
+from stressbed.score.run import stale_outputs
+root = Path({str(sts.root)!r})
+paths = [{", ".join(repr(str(j.out)) for j in sts.jobs())}]
+assert len(stale_outputs(paths, results=root, identities={{"random": {sts.identity!r}}})) == 2
+assert not {{"torch", "mteb", "datasets", "sklearn"}} & set(sys.modules)
+import json, pandas
+from stressbed.config.entries import EmbedderEntry
+from stressbed.paths import Cell
+from stressbed.score.run import CellJob, score_cells
+folder = root / "datasets" / "made-sts"
+embedding = root / "embeddings" / "random" / "made-sts" / "none" / "original" / "0.json"
+stats = score_cells(
+    dataset_folder=folder, manifest=json.loads((folder / "manifest.json").read_text()),
+    texts=pandas.read_parquet(folder / "texts.parquet"),
+    entry=EmbedderEntry(id="random", backend="random", model="random"), embedder_identity={sts.identity!r},
+    axis={{}}, cells=[CellJob(Cell.of_path(paths[0]), embedding, None, Path(paths[0]))],
+    store_root=root / ".store",
+)
+assert stats.ok == 1
+assert not {{"sentence_transformers", "vllm"}} & set(sys.modules)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
