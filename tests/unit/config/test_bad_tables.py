@@ -47,6 +47,8 @@ CASES = [
     Case("folder with a file's name", both(lambda s: (s.folder / "x.csv").mkdir(),
          use("pairs", test="x.csv")),
          "not a file", "x.csv"),
+    Case("file that cannot be read", both(lambda s: (s.folder / "x.csv").symlink_to("/proc/self/mem"),
+        use("pairs", test="x.csv")), "the file cannot be read: ", "x.csv"),
     Case("wrong extension", both(put("pairs", pairs_xlsx="x"), use("pairs", test="pairs.xlsx")),
          "no reader for the extension '.xlsx'", allowed=".csv, .tsv, .jsonl, .parquet"),
     Case("empty file", put("pairs", pairs_csv=""), "the table is empty", "pairs.csv"),
