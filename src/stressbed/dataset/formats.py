@@ -33,6 +33,22 @@ def _needs(
         )
 
 
+def lines_of(path: Path, encoding: str) -> list[str]:
+    """Return a file's lines; only line feeds part them, with or without a carriage return.
+
+    Raises:
+        DataError: The file is not in this encoding.
+    """
+    try:
+        return [line.removesuffix("\r") for line in path.read_bytes().decode(encoding).split("\n")]
+    except UnicodeDecodeError as e:
+        raise DataError(
+            f"the file is not in the encoding {encoding}: {e.reason} at byte {e.start}",
+            where=str(path),
+            do="name its `encoding` in the catalogue entry (`cp1252`, say), or save it as UTF-8",
+        ) from None
+
+
 def lee(entry: DatasetEntry, paths: Mapping[str, Path]) -> pd.DataFrame:
     """Return sentence pairs with ratings: the upper triangle of the first `row_limit` documents.
 
@@ -46,8 +62,8 @@ def lee(entry: DatasetEntry, paths: Mapping[str, Path]) -> pd.DataFrame:
     import pandas as pd
 
     _needs(entry, paths, ("corpus", "ratings"), ("STS", "STR"))
-    documents = [line.strip() for line in paths["corpus"].read_text(encoding=entry.encoding).splitlines()]
-    documents = [d for d in documents if d]
+    lines = lines_of(paths["corpus"], entry.encoding)
+    documents = [line.strip() for line in lines if line.strip()]
     matrix = _matrix(entry, paths["ratings"])
     if len(matrix) != len(documents):
         raise DataError(
@@ -62,7 +78,7 @@ def lee(entry: DatasetEntry, paths: Mapping[str, Path]) -> pd.DataFrame:
 
 
 def _matrix(entry: DatasetEntry, path: Path) -> list[list[float]]:
-    rows = [line.split() for line in path.read_text(encoding=entry.encoding).splitlines() if line.strip()]
+    rows = [line.split() for line in lines_of(path, entry.encoding) if line.strip()]
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows):
             raise DataError(
@@ -90,7 +106,7 @@ def fasttext(entry: DatasetEntry, paths: Mapping[str, Path]) -> dict[str, pd.Dat
 
     _needs(entry, paths, ("all",), ("Classification",))
     rows: list[tuple[str, str]] = []
-    for number, line in enumerate(paths["all"].read_text(encoding=entry.encoding).splitlines(), 1):
+    for number, line in enumerate(lines_of(paths["all"], entry.encoding), 1):
         if not line.strip():
             continue
         label, _, text = line.strip().partition(" ")

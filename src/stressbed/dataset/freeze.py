@@ -204,10 +204,6 @@ def _retrieval_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Any]:
 
     names = {"query_id": "query-id", "corpus_id": "corpus-id"}
     qrels = tables["qrels"].astype({"score": "int64"}).rename(columns=names)
-    order = {q: i for i, q in enumerate(tables["queries"]["id"])}
-    qrels = qrels.sort_values(
-        ["query-id", "corpus-id"], key=lambda c: c.map(order) if c.name == "query-id" else c, kind="stable"
-    )
     found = {n: Dataset.from_pandas(tables[n], preserve_index=False) for n in ("corpus", "queries")}
     found["qrels"] = Dataset.from_pandas(qrels, preserve_index=False)
     if "top_ranked" in tables:

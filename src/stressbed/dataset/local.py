@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,16 +101,19 @@ def read_file(path: Path, encoding: str = "utf-8") -> pd.DataFrame:
             separator = "\t" if path.suffix == ".tsv" else ","
             return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding=encoding)
         if path.suffix == ".jsonl":
-            return pd.read_json(path, lines=True, dtype=False, convert_dates=False, encoding=encoding)
+            lines = path.read_text(encoding=encoding).split("\n")
+            return pd.DataFrame([json.loads(line) for line in lines if line.strip()], dtype=object)
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
-    except (ValueError, OSError) as e:  # parser, decoding and Arrow errors are ValueErrors
+    except (ValueError, OSError) as e:  # errors of parsers, decoders and Arrow are ValueErrors
         raise DataError(f"the file is not readable as {path.suffix[1:]}: {e}", where=str(path)) from e
     raise DataError(f"unknown file type {path.suffix!r}", where=str(path), allowed=", ".join(SUFFIXES))
 
 
 def _standard(entry: DatasetEntry, table: str, path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
     raw = read_file(path, entry.encoding)
+    if not len(raw):
+        raise DataError("the table is empty", where=f"dataset {entry.id!r}, table {table!r}: {path}")
     columns: dict[str, Any] = {}
     for name in (*needed, *OPTIONAL.get(table, ())):
         source = entry.columns.get(name, name)
@@ -122,8 +126,6 @@ def _standard(entry: DatasetEntry, table: str, path: Path, needed: tuple[str, ..
                 allowed=", ".join(map(str, raw.columns)),
                 do=suggest(source, map(str, raw.columns)) or f"name your column under `columns: {name}:`",
             )
-    if not len(raw):
-        raise DataError("the table is empty", where=f"dataset {entry.id!r}, table {table!r}: {path}")
     import pandas as pd
 
     where = f"dataset {entry.id!r}, table {table!r}: {path}"

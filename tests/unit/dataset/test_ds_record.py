@@ -50,7 +50,7 @@ def frozen(task_type, tmp_path, **changes):
 
 
 def test_training_texts_that_no_experiment_draws_are_not_listed(tmp_path):
-    rows = [{"text": f"row {i}", "label": "ab"[i % 2]} for i in range(2000)]
+    rows = [{"text": f"row {i}", "label": "ab"[i % 2]} for i in range(600)]
     texts, _ = frozen("Classification", tmp_path, train=rows)
     listed = texts[texts["split"] == "train"]
     assert len(listed) <= 2 * 8 * 10  # labels x samples per label x experiments
