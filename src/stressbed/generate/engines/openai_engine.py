@@ -31,7 +31,12 @@ log = logging.getLogger("stressbed")
 CHARACTERS_PER_TOKEN = 3
 """For estimates: English has about 4 characters a token, most other languages fewer."""
 
-OWN_OPTIONS = {"timeout_s": 120.0, "tries": 8, "wait_scale": 1.0, "limit_field": "max_tokens"}
+OWN_OPTIONS: dict[str, str | int | float | bool] = {
+    "timeout_s": 120.0,
+    "tries": 8,
+    "wait_scale": 1.0,
+    "limit_field": "max_tokens",
+}
 """Options that steer the engine, with their defaults; all others go into the request's body."""
 
 

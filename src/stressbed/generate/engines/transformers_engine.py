@@ -18,7 +18,6 @@ from stressbed.models import quiet_transformers
 
 log = logging.getLogger("stressbed")
 
-DTYPES = ("float32", "bfloat16", "float16")
 OPTIONS = frozenset({"device", "cache_gib"})
 CACHE_GIB = 1.0
 """Memory that the keys and values of one pass may take; longer batches are run in several passes."""
@@ -34,17 +33,13 @@ class TransformersEngine:
         folder: Folder that relative model paths start from.
 
     Raises:
-        EngineError: An option or number type that this engine does not know.
+        EngineError: An option that this engine does not know, or quantisation.
     """
 
     def __init__(self, entry: GeneratorEntry, *, cache: Path, folder: Path) -> None:
         self.entry = entry
         self.files = LocalModel(entry, cache=cache, folder=folder)
         where = f"generator {entry.id!r}"
-        if entry.dtype not in DTYPES:
-            raise EngineError(
-                f"number type {entry.dtype!r} is unknown", where=where, allowed=", ".join(DTYPES)
-            )
         if unknown := sorted(set(self.files.engine_options) - OPTIONS):
             raise EngineError(
                 f"engine `transformers` has no option {unknown[0]!r}",
@@ -118,7 +113,9 @@ class TransformersEngine:
         c = self.files.config
         heads = getattr(c, "num_key_value_heads", None) or c.num_attention_heads
         size = getattr(c, "head_dim", None) or c.hidden_size // c.num_attention_heads
-        return int(2 * c.num_hidden_layers * heads * size) * (4 if self.entry.dtype == "float32" else 2)
+        return int(2 * c.num_hidden_layers * heads * size) * (
+            4 if self.entry.dtype in {"float32", "auto"} else 2
+        )
 
     @cached_property
     def _model(self) -> Any:
@@ -133,7 +130,7 @@ class TransformersEngine:
         try:
             model = loader.from_pretrained(
                 self.files.path,
-                dtype=getattr(torch, self.entry.dtype),
+                dtype="auto" if self.entry.dtype == "auto" else getattr(torch, self.entry.dtype),
                 trust_remote_code=self.entry.trust_remote_code,
             ).to(device)
         except (OSError, ValueError, ImportError, RuntimeError) as e:

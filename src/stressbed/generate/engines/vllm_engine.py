@@ -86,8 +86,7 @@ class VllmEngine:
         ids = list(output.token_ids)
         stopped = output.finish_reason == "stop"
         answer = ids[:-1] if stopped and ids and ids[-1] in self.files.ends else ids
-        finish = "stop" if stopped else "length"
-        return Completion(key, self.files.decode(answer), finish, n_in, len(ids))
+        return Completion(key, self.files.decode(answer), "stop" if stopped else "length", n_in, len(ids))
 
     def _sampling(self, request: ChatRequest) -> Any:
         from vllm import SamplingParams
@@ -119,6 +118,7 @@ class VllmEngine:
             "enforce_eager": not torch.cuda.is_available(),
             "generation_config": "vllm",
             "seed": 0,
+            "quantization": self.entry.quantization,
             **self.files.engine_options,
         }
         log.info("loading %s in %s with vLLM", self.entry.model, self.entry.dtype)
@@ -126,7 +126,6 @@ class VllmEngine:
             return LLM(
                 model=str(self.files.path),
                 dtype=self.entry.dtype,
-                quantization=self.entry.quantization,
                 trust_remote_code=self.entry.trust_remote_code,
                 **options,
             )

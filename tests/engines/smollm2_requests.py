@@ -1,0 +1,26 @@
+"""A handful of real requests for SmolLM2."""
+
+from __future__ import annotations
+
+from stressbed.generate.request import ChatRequest
+
+TEXTS = [
+    "The cat sat on the mat while it was raining outside.",
+    "A man is playing a guitar on the stage tonight.",
+    "Prices of oil rose sharply on Monday after the storm.",
+    "7 dwarfs went into the forest to find some wood.",
+    "How do I reset the password of my bank account?",
+    "The committee will publish its report in early spring next year.",
+    "She bought two tickets.",
+    "Scientists found water on a distant moon of Saturn, according to a report by the agency.",
+]
+GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+PROMPT = "Paraphrase the following text while preserving the meaning."
+
+
+def requests(limit: int = 24, **kw) -> list[ChatRequest]:
+    return [ChatRequest((("user", f"{PROMPT}\n\n{t}"),), limit, **kw) for t in TEXTS]
+
+
+def keys(n: int = len(TEXTS)) -> list[str]:
+    return [f"k{i}" for i in range(n)]

