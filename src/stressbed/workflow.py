@@ -19,7 +19,9 @@ from pathlib import Path
 import yaml
 
 from stressbed import analyse, collect, dataset, embed, generate, paths, plot, report, score, transform
+from stressbed.analyse.names import Names
 from stressbed.config import Plan
+from stressbed.fingerprint import digest
 from stressbed.paths import Cell, Variant
 
 VERSIONS: dict[str, str] = {
@@ -164,12 +166,19 @@ class Grid:
         if stage in {"embed", "score"}:
             embedders = self._chosen("embedder", config.embedders, wildcards)
             return [f"embedder:{e}={plan.embedder_identity(e)}" for e in embedders]
-        if stage == "collect":
-            return [f"fallback_mark={config.fallback_mark}"]
-        if stage in {"analyse", "plot"}:
-            shown = {"labels": config.labels, "colours": config.colours}
-            return [f"{k}={json.dumps(v, sort_keys=True)}" for k, v in shown.items()]
-        return []
+        return self._decides_for_reader(stage)
+
+    def _decides_for_reader(self, stage: str) -> list[str]:
+        """Return what decides the tables, figures and summary beside their inputs."""
+        config, names = self.plan.config, f"names={Names.of(self.plan).fingerprint()}"
+        colours = f"colours={json.dumps(config.colours, sort_keys=True)}"
+        decided = {
+            "collect": [f"fallback_mark={config.fallback_mark}"],
+            "analyse": [names],
+            "plot": [names, colours],
+            "report": [f"words={digest([config.description, config.notice])}"],
+        }
+        return decided.get(stage, [])
 
     def spec(self, *kinds: str) -> str:
         """Return the catalogue entries of the run's kinds as JSON, for a script."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stressbed.config.load import Plan
+from stressbed.fingerprint import digest
 
 AXIS_LABELS = {
     "original": "Original",
@@ -57,6 +58,18 @@ class Names:
             colours=dict(c.colours),
             parameters={e: n for e in c.embedders if (n := catalogue.embedders[e].parameters)},
         )
+
+    def fingerprint(self) -> str:
+        """Return the hash of all labels and orders; colours change figures only and are left out."""
+        shown = (
+            self.embedders,
+            self.datasets,
+            self.generators,
+            self.transformations,
+            self.axes,
+            self.parameters,
+        )
+        return digest([list(map(list, mapping.items())) for mapping in shown])
 
     def label(self, name: str) -> str:
         """Return the label of an id, an axis or a column; the name itself where there is none."""

@@ -175,3 +175,11 @@ def test_no_value_in_a_csv_is_a_dagger_or_a_dash(analysed):
     for path in folder.glob("*.csv"):
         assert "†" not in path.read_text()
         assert "–" not in path.read_text()
+
+
+def test_a_changed_label_or_order_is_noticed_and_a_colour_is_not(tmp_path):
+    plain = Names.of(make_plan(tmp_path)).fingerprint()
+    assert Names.of(make_plan(tmp_path)).fingerprint() == plain
+    assert Names.of(make_plan(tmp_path, colours={"length": "#000000"})).fingerprint() == plain
+    assert Names.of(make_plan(tmp_path, labels={"alpha": "A"})).fingerprint() != plain
+    assert Names.of(make_plan(tmp_path, embedders=("beta", "alpha"))).fingerprint() != plain
