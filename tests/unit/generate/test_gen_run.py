@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 import signal
 import subprocess
 import sys
@@ -74,16 +73,12 @@ def run(folder, cat, entry, texts, languages, *, transformations=None, seeds=SEE
 class Naive:
     """The naive way: every transformation, seed and step asks for itself, by rules written anew."""
 
-    def __init__(self, cat, entry):
-        self.cat, self.entry, self.engine = (
-            cat,
-            entry,
-            FakeEngine(entry.model_copy(update={"engine_options": OPTIONS})),
-        )
+    def __init__(self, cat, entry, engine):
+        self.cat, self.entry, self.engine = cat, entry, engine
         self.requests, self.first = [], 0
 
     def tokens(self, text):
-        return len(re.findall(r"\w+|[^\w\s]", text))
+        return self.engine.count_tokens([text])[0]
 
     def ask(self, request):
         self.requests.append(request)
@@ -143,7 +138,7 @@ def test_requests_and_answers_equal_the_naive_way(tmp_path, temperature):
     cat = catalogue()
     entry = fake(cat, log=tmp_path / "log", temperature=temperature, **OPTIONS)
     stats, tables = run(tmp_path, cat, entry, MIXED, LANGUAGES)
-    naive = Naive(cat, entry)
+    naive = Naive(cat, entry, FakeEngine(entry.model_copy(update={"engine_options": OPTIONS})))
     for variant, table in tables.items():
         wanted = naive.variant(cat.transformations[variant.transformation], variant.seed, MIXED, LANGUAGES)
         got = {}
