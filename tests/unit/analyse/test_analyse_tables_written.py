@@ -1,7 +1,10 @@
 import csv
 import io
+import json
+import random
 import shutil
 import subprocess
+from statistics import fmean
 
 import pandas as pd
 import pytest
@@ -183,3 +186,32 @@ def test_a_changed_label_or_order_is_noticed_and_a_colour_is_not(tmp_path):
     assert Names.of(make_plan(tmp_path, colours={"length": "#000000"})).fingerprint() == plain
     assert Names.of(make_plan(tmp_path, labels={"alpha": "A"})).fingerprint() != plain
     assert Names.of(make_plan(tmp_path, embedders=("beta", "alpha"))).fingerprint() != plain
+
+
+def test_the_csv_equals_plain_loops_over_the_cell_files(tmp_path):
+    """From the files of cells to the published table, against means taken with the standard library."""
+    plan = make_plan(tmp_path, datasets={"x": {}, "y": {}, "z": {}})
+    rng = random.Random(5)
+    write_cells(plan, lambda c: rng.uniform(20, 90))
+    scores = plan.run_folder / "scores.parquet"
+    collect(plan=plan, scores_out=scores, items_out=plan.run_folder / "items.parquet")
+    folder = plan.run_folder / "tables"
+    analyse(scores=scores, transforms=[], names=Names.of(plan), example_seed=1, folder=folder)
+    table = {r["embedder"]: r for r in csv.DictReader((folder / "hteb_scores.csv").open())}
+    for embedder in ("alpha", "beta"):
+
+        def score(dataset, variant, embedder=embedder):
+            return json.loads((tmp_path / "scores" / embedder / dataset / f"{variant}.json").read_text())[
+                "score"
+            ]
+
+        original = fmean(score(d, "none/original/0") for d in "xyz")
+        axes = []
+        for axis in ("lexical_stylistic", "length", "language"):
+            members = [t for t, (_, a) in EIGHT.items() if a == axis]
+            seeds = {(t, d): fmean(score(d, f"llm/{t}/{s}") for s in (1, 2)) for t in members for d in "xyz"}
+            axes.append(fmean(fmean(seeds[t, d] for d in "xyz") for t in members))
+            assert float(table[embedder][axis]) == pytest.approx(axes[-1], abs=1e-6)
+        assert float(table[embedder]["original"]) == pytest.approx(original, abs=1e-6)
+        assert float(table[embedder]["hteb"]) == pytest.approx(fmean(axes), abs=1e-6)
+        assert float(table[embedder]["drop"]) == pytest.approx(original - fmean(axes), abs=1e-6)
