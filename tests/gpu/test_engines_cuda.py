@@ -49,7 +49,8 @@ def test_transformers_on_cuda_equals_itself_in_any_batch_and_the_cpu(tmp_path):
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vLLM is not installed")
 def test_vllm_on_cuda_answers(tmp_path):
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; import test_engines_cuda as t\n"
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from pathlib import Path; import test_engines_cuda as t\n"
         "e = t.open_engine(t.entry('vllm', engine_options={'gpu_memory_utilization': 0.3}),"
         " cache=Path(sys.argv[2]), folder=Path(sys.argv[2]))\n"
         "out = e.complete(t.ASKED, t.KEYS); e.close()\n"
