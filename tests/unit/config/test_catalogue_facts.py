@@ -205,3 +205,27 @@ def test_ways_of_pooling_are_those_of_the_library():
     from stressbed.config.check_models import POOLING
 
     assert set(POOLING) == set(Pooling.POOLING_MODES)
+
+
+def test_the_sides_of_sts17_have_the_languages_that_their_lengths_show(catalogue, tmp_path, monkeypatch):
+    """The English sides of translated subsets are those of `en-en`; Arabic is a fifth shorter, Spanish longer."""
+    monkeypatch.setenv("MTEB_CACHE", str(tmp_path))
+    import mteb
+
+    stats = mteb.get_task("STS17").metadata.descriptive_stats["test"]["hf_subset_descriptive_stats"]
+    length = {
+        (subset, side): values[f"text{side}_statistics"]["average_text_length"]
+        for subset, values in stats.items()
+        for side in (1, 2)
+    }
+    fields = catalogue.datasets["sts17"].field_languages
+    same = [("en-de", 1), ("fr-en", 2), ("it-en", 2), ("nl-en", 2)]
+    for subset, side in same:
+        assert length[subset, side] == pytest.approx(length["en-en", side], rel=0.01)
+        assert fields[subset][f"sentence{side}"] == "eng-Latn"
+    assert length["en-ar", 2] == pytest.approx(length["ar-ar", 2], rel=0.05)
+    assert length["en-ar", 1] > 1.2 * length["ar-ar", 1]
+    assert fields["en-ar"] == {"sentence1": "eng-Latn", "sentence2": "ara-Arab"}
+    assert length["es-en", 1] == pytest.approx(length["es-es", 1], rel=0.05)
+    assert length["es-en", 2] == pytest.approx(length["en-en", 2], rel=0.05)
+    assert fields["es-en"] == {"sentence1": "spa-Latn", "sentence2": "eng-Latn"}
