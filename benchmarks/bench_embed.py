@@ -26,11 +26,25 @@ import pyarrow.parquet as pq
 
 from stressbed.config.entries import EmbedderEntry
 from stressbed.embed.embedders import open_embedder
-from stressbed.embed.run import embed
+from stressbed.embed.run import EmbedStats, embed
 from stressbed.embed.vectors import VectorStore, vector_key
 from stressbed.paths import Variant
 
-WORDS = "the sea wave sail oven flour onion orbit comet moon soil tulip hedge of and to river committee meets".split()
+WORDS = [
+    "the",
+    "sea",
+    "wave",
+    "sail",
+    "oven",
+    "flour",
+    "onion",
+    "orbit",
+    "comet",
+    "moon",
+    "soil",
+    "tulip",
+    "of",
+]
 MANIFEST = {
     "dataset": "bench", "task": None, "source": "local", "task_type": "STS", "content_hash": "bench",
     "splits": ["test"], "subsets": ["default"],
@@ -49,36 +63,45 @@ def stage_and_direct(n: int) -> None:
     model = open_embedder(entry, catalogue_folder=Path(), fit_texts=list)
     original = documents(n, 0)
     model.encode(original[:2], role="none", manifest=MANIFEST)  # loads it
-    variants = {
+    changes = {
         Variant("g", f"v{k}", 1): dict(zip(range(k, n, 3), documents(n, k + 1), strict=False))
         for k in range(3)
     }
-    every = [original, *([new.get(i, t) for i, t in enumerate(original)] for new in variants.values())]
+    every = [[new.get(i, t) for i, t in enumerate(original)] for new in ({}, *changes.values())]
     start = time.perf_counter()
     direct = [model.model.encode(strings, batch_size=64, show_progress_bar=False) for strings in every]
     direct_seconds = time.perf_counter() - start
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        files = {v: _write(root / f"{v.transformation}.parquet", new) for v, new in variants.items()}
-        stats = embed(
-            dataset="bench", manifest=MANIFEST, dataset_folder=root, entry=entry, embedder_identity="bench",
-            texts=pd.DataFrame({"text_id": range(n), "text": original, "split": "test"}),
-            inputs=pd.DataFrame({"role": "none", "literals": [["", ""]] * n, "text_ids": [[i] for i in range(n)], "strip": False}),
-            transforms=files, catalogue_folder=root, store_root=root / "store",
-            outputs={v: root / f"{v.transformation}.json" for v in (Variant("none", "original", 0), *variants)},
-        )  # fmt: skip
-        store = VectorStore(root / "store", "bench")
+        stats = _run_stage(Path(folder), entry, original, changes)
+        store = VectorStore(Path(folder) / "store", "bench")
         ours = [store.get_many([vector_key("", "none", s) for s in strings]) for strings in every]
+    naive, encoded, seconds = stats.strings_naive, stats.encoded, stats.encode_seconds
     worst = max(float(np.abs(a - b).max()) for a, b in zip(ours, direct, strict=True))
     changed = sum(int((a != b).any(axis=1).sum()) for a, b in zip(ours, direct, strict=True))
-    print(
-        f"direct: {stats.strings_naive} strings in {direct_seconds:.2f} s, {stats.strings_naive / direct_seconds:.0f}/s"
+    print(f"direct: {naive} strings in {direct_seconds:.2f} s, {naive / direct_seconds:.0f}/s")
+    print(f"stage:  {encoded} ({encoded / naive:.2f}) encoded in {seconds:.2f} s, {encoded / seconds:.0f}/s")
+    print(f"        {stats.seconds:.2f} s in all, the model's loading included")
+    print(f"largest difference of a number: {worst:.1e}; vectors with other last bits: {changed} of {naive}")
+
+
+def _run_stage(
+    root: Path, entry: EmbedderEntry, original: list[str], changes: dict[Variant, dict[int, str]]
+) -> EmbedStats:
+    n = len(original)
+    ids = [[i] for i in range(n)]
+    return embed(
+        dataset="bench",
+        manifest=MANIFEST,
+        texts=pd.DataFrame({"text_id": range(n), "text": original, "split": "test"}),
+        inputs=pd.DataFrame({"role": "none", "literals": [["", ""]] * n, "text_ids": ids, "strip": False}),
+        transforms={v: _write(root / f"{v.transformation}.parquet", new) for v, new in changes.items()},
+        entry=entry,
+        embedder_identity="bench",
+        catalogue_folder=root,
+        store_root=root / "store",
+        outputs={v: root / f"{v.transformation}.json" for v in (Variant("none", "original", 0), *changes)},
+        dataset_folder=root,
     )
-    print(
-        f"stage:  {stats.encoded} of them encoded ({stats.encoded / stats.strings_naive:.2f}) in {stats.encode_seconds:.2f} s, "
-        f"{stats.encoded / stats.encode_seconds:.0f}/s; {stats.seconds:.2f} s in all, the model's loading included"
-    )
-    print(f"largest difference of a number: {worst:.1e}; vectors that differ in their last bits: {changed}")
 
 
 def _write(path: Path, new: dict[int, str]) -> Path:
@@ -105,9 +128,8 @@ def store_at_scale(n: int, dimension: int = 16, chunk: int = 50_000) -> None:
         store.get_many([keys[i] for i in rng.choice(n, min(n, 10_000), replace=False)])
         clock.append(time.perf_counter())
     opened, looked, read = np.diff(clock)
-    print(
-        f"store of {size} vectors: open {opened:.2f} s, look all up {looked:.2f} s (all there: {found}), read 10,000 {read:.2f} s"
-    )
+    print(f"store of {size} vectors: open {opened:.2f} s, read 10,000 {read:.2f} s")
+    print(f"        look all up {looked:.2f} s (all there: {found})")
 
 
 def main() -> None:
