@@ -6,15 +6,13 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stressbed import paths
 from stressbed.errors import ScoreError
-from stressbed.paths import Cell
 from stressbed.score.cell import CellJob, fingerprint, read_embedding
 from stressbed.score.compute import Setting, compute_cell
 from stressbed.score.provenance import versions
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
     from stressbed.config.entries import EmbedderEntry
 
-__all__ = ["CellJob", "ScoreStats", "score_cells", "stale_cells", "stale_outputs"]
+__all__ = ["CellJob", "ScoreStats", "score_cells", "stale_cells"]
 
 KIND = "cells"
 """The cells' folder in the store."""
@@ -115,7 +113,7 @@ def score_cells(
 def stale_cells(
     *, manifest: Mapping[str, Any] | None, embedder_identity: str, cells: Sequence[CellJob], store_root: Path
 ) -> list[str]:
-    """Return the names of the cells that a job would compute; cheap, for messages of a dry run.
+    """Return the variants among `cells` that a job would compute; cheap, for messages of a dry run.
 
     A cell is stale if its texts or its vectors' manifest are not there or do not fit, or if the store
     does not hold it.
@@ -128,45 +126,10 @@ def stale_cells(
     """
     store = Store(store_root)
     return [
-        f"{job.cell.embedder}/{job.cell.dataset}/{job.cell.variant}"
+        str(job.cell.variant)
         for job in cells
         if manifest is None or not _is_stored(manifest, embedder_identity, job, store)
     ]
-
-
-def stale_outputs(
-    outputs: Iterable[str | Path], *, results: Path, identities: Mapping[str, str]
-) -> list[str]:
-    """Return the names of the cells among score files that a job would compute (see `stale_cells`).
-
-    Args:
-        outputs: Paths of cells (`paths.SCORE` under `results`).
-        results: The folder of all results.
-        identities: Embedder -> hash of what decides its vectors.
-    """
-    stale: list[str] = []
-    manifests: dict[str, dict[str, Any] | None] = {}
-    for out in outputs:
-        cell = Cell.of_path(out)
-        if cell.dataset not in manifests:
-            manifests[cell.dataset] = _read_json(results / paths.MANIFEST.format(dataset=cell.dataset))
-        place = {"embedder": cell.embedder, "dataset": cell.dataset, "variant": str(cell.variant)}
-        transform = None if cell.variant.is_original else results / paths.TRANSFORM.format(**place)
-        stale += stale_cells(
-            manifest=manifests[cell.dataset],
-            embedder_identity=identities[cell.embedder],
-            cells=[CellJob(cell, results / paths.EMBEDDING.format(**place), transform, Path(out))],
-            store_root=results / paths.STORE,
-        )
-    return stale
-
-
-def _read_json(path: Path) -> dict[str, Any] | None:
-    try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return None
-    return content
 
 
 def _is_stored(manifest: Mapping[str, Any], embedder_identity: str, job: CellJob, store: Store) -> bool:

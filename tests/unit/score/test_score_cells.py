@@ -18,7 +18,7 @@ from eq_tasks import changed, data_of, make_task, pairs
 from stressbed.config.entries import EmbedderEntry
 from stressbed.errors import ScoreError, StoreError
 from stressbed.score.cell import fingerprint
-from stressbed.score.run import stale_cells, stale_outputs
+from stressbed.score.run import stale_cells
 from stressbed.score.variant import VariantFacts
 
 ENTRY = EmbedderEntry(id="random", backend="random", model="random")
@@ -296,18 +296,13 @@ def test_without_the_store_the_cells_are_the_same(sts: Chain) -> None:
 
 def stale(chain: Chain) -> list[str]:
     given = {"embedder_identity": chain.identity, "cells": chain.jobs(), "store_root": chain.store}
-    names = stale_cells(manifest=chain.manifest, **given)
-    outputs = stale_outputs(
-        [j.out for j in chain.jobs()], results=chain.root, identities={ENTRY.id: chain.identity}
-    )
-    assert names == outputs
-    return names
+    return stale_cells(manifest=chain.manifest, **given)
 
 
 def test_stale_cells_are_named(sts: Chain) -> None:
     variant = sts.add()
-    name = f"random/made-sts/{variant}"
-    assert stale(sts) == ["random/made-sts/none/original/0", name]
+    name = str(variant)
+    assert stale(sts) == ["none/original/0", name]
     sts.embed()
     sts.score()
     assert stale(sts) == []
@@ -317,9 +312,8 @@ def test_stale_cells_are_named(sts: Chain) -> None:
     assert stale(sts) == [name]
     sts.score()
     assert stale(sts) == []
-    assert stale_cells(manifest=None, embedder_identity="x", cells=sts.jobs()[:1], store_root=sts.store) == [
-        "random/made-sts/none/original/0"
-    ]
+    unfrozen = stale_cells(manifest=None, embedder_identity="x", cells=sts.jobs()[:1], store_root=sts.store)
+    assert unfrozen == ["none/original/0"]
 
 
 def test_neither_staleness_nor_scoring_loads_a_model_library(sts: Chain) -> None:
@@ -328,25 +322,27 @@ def test_neither_staleness_nor_scoring_loads_a_model_library(sts: Chain) -> None
     program = f"""
 import sys
 from pathlib import Path
-sys.path.insert(0, {str(Path(__file__).parents[2] / "equality")!r})
-from stressbed.score.run import stale_outputs
-root = Path({str(sts.root)!r})
-paths = [{", ".join(repr(str(j.out)) for j in sts.jobs())}]
-assert len(stale_outputs(paths, results=root, identities={{"random": {sts.identity!r}}})) == 2
-assert not {{"torch", "mteb", "datasets", "sklearn"}} & set(sys.modules)
-import json, pandas
-from stressbed.config.entries import EmbedderEntry
+import json
 from stressbed.paths import Cell
-from stressbed.score.run import CellJob, score_cells
+from stressbed.score.run import CellJob, score_cells, stale_cells
+root = Path({str(sts.root)!r})
 folder = root / "datasets" / "made-sts"
-embedding = root / "embeddings" / "random" / "made-sts" / "none" / "original" / "0.json"
+manifest = json.loads((folder / "manifest.json").read_text())
+place = Path("random", "made-sts", "none", "original", "0.json")
+out = root / "scores" / place
+given = {{
+    "manifest": manifest, "embedder_identity": {sts.identity!r}, "store_root": root / ".store",
+    "cells": [CellJob(Cell.of_path(out), root / "embeddings" / place, None, out)],
+}}
+assert stale_cells(**given) == ["none/original/0"]
+assert not {{"torch", "mteb", "datasets", "sklearn"}} & set(sys.modules)
+import pandas
+from stressbed.config.entries import EmbedderEntry
 stats = score_cells(
-    dataset_folder=folder, manifest=json.loads((folder / "manifest.json").read_text()),
-    texts=pandas.read_parquet(folder / "texts.parquet"),
-    entry=EmbedderEntry(id="random", backend="random", model="random"), embedder_identity={sts.identity!r},
-    axis={{}}, cells=[CellJob(Cell.of_path(paths[0]), embedding, None, Path(paths[0]))],
-    store_root=root / ".store",
+    **given, dataset_folder=folder, texts=pandas.read_parquet(folder / "texts.parquet"),
+    entry=EmbedderEntry(id="random", backend="random", model="random"), axis={{}},
 )
+assert stale_cells(**given) == []
 assert stats.ok == 1
 assert not {{"sentence_transformers", "vllm"}} & set(sys.modules)
 """
