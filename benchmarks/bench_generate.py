@@ -112,7 +112,8 @@ def main() -> None:
         first = first or (seconds, answers)
         differ = sum(a != b for a, b in zip(answers, first[1], strict=True))
         print(
-            f"{name:24}{load:8.1f}{seconds:8.1f}{cpu:8.1f}{len(answers) / seconds:9.2f}{first[0] / seconds:7.2f}"
+            f"{name:24}{load:8.1f}{seconds:8.1f}{cpu:8.1f}{len(answers) / seconds:9.2f}"
+            f"{first[0] / seconds:7.2f}"
             f"  {differ} of {len(answers)}",
             flush=True,
         )
