@@ -72,8 +72,14 @@ def collect(*, plan: Plan, scores_out: Path, items_out: Path) -> CollectStats:
     write_atomic(items_out, write_items)
     scores = pa.Table.from_pylist(rows, schema=SCORES)
     write_atomic(scores_out, lambda tmp: pq.write_table(scores, tmp, compression="zstd"))
+    stats = _count(rows, n_items)
+    logger.info("collected %s", stats)
+    return stats
+
+
+def _count(rows: list[Row], n_items: int) -> CollectStats:
     status = Counter(r["status"] for r in rows if r["subset"] == ALL)
-    stats = CollectStats(
+    return CollectStats(
         cells=status.total(),
         ok=status[OK],
         failed=status[FAILED],
@@ -82,8 +88,6 @@ def collect(*, plan: Plan, scores_out: Path, items_out: Path) -> CollectStats:
         rows=len(rows),
         items=n_items,
     )
-    logger.info("collected %d cells: %s", stats.cells, dict(sorted(status.items())))
-    return stats
 
 
 def cell_path(cell: Cell) -> str:
