@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 
-def freeze(entry: dict[str, Any], out: str) -> Any:
+def freeze(entry: dict[str, Any], out: str, store: str | None = None) -> Any:
     """Freeze; return the manifest, or the message of the error."""
     from stressbed.config.entries import DatasetEntry
     from stressbed.dataset.freeze import freeze as run
     from stressbed.errors import DataError
 
     try:
-        return run(DatasetEntry(**entry), Path(), Path(out))
+        return run(DatasetEntry(**entry), Path(), Path(out), store=Path(store) if store else None)
     except DataError as e:
         return {"error": str(e)}
 
@@ -81,7 +81,33 @@ def prefetch(config: dict[str, Any], base: str) -> Any:
     return [asdict(r) for r in requirements(plan)]
 
 
-def model(name: str, revision: str) -> Any:
+def make_model(folder: str) -> Any:
+    """Save a tiny sentence-transformers model with random weights."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "river", "bank"]
+    base = Path(folder).with_suffix(".bert")
+    base.mkdir()
+    (base / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(words),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+    )
+    BertModel(config).save_pretrained(base)
+    BertTokenizerFast(vocab_file=str(base / "vocab.txt")).save_pretrained(base)
+    parts = [Transformer(str(base)), Pooling(16)]
+    SentenceTransformer(modules=parts, device="cpu").save(folder)
+    return True
+
+
+def model(name: str, revision: str | None) -> Any:
     """Load a sentence-transformers model by its hub id and return a vector."""
     from sentence_transformers import SentenceTransformer
 

@@ -17,6 +17,11 @@ REVISIONS = {
     "mteb/arguana": "c22ab2a51041ffd869aaddef7af8d8215647e41a",
     "mteb/AskUbuntuDupQuestions": "c5691e3c48741d5f83b5cc8e630653d7a8cfc048",
     "mteb/sts17-crosslingual-sts": "faeb762787bd10488a50c8b5be4a3b82e411949c",
+    "mteb/biorxiv-clustering-s2s": "258694dd0231531bc1fd9de6ceb52a0853c6d908",
+    "mteb/sprintduplicatequestions-pairclassification": "d66bd1f72af766a5cc4b0ca5e00c162f89e8cc46",
+    "mteb/summeval": "cda12ad7615edc362dbf25a00fdd61d3b1eaf93c",
+    "mteb/sib200": "a74d7350ea12af010cfb1c21e34f1f81fd2e615b",
+    "mteb/NTREXBitextMining": "66b8b27efc99658903127730575e9fa0cb9f075c",
 }
 WORDS = ["card", "rain", "bank", "river", "lost", "blue", "train", "apple", "late", "warm", "open", "tea"]
 
@@ -131,12 +136,83 @@ def sts17() -> dict[str, bytes]:
     return {"README.md": card(configs), **files}
 
 
+def biorxiv() -> dict[str, bytes]:
+    """The older nested clustering: each row is a set; one set here has a single class."""
+    rng = random.Random(6)
+    sets = []
+    for i in range(4):
+        labels = ["one"] * 6 if i == 2 else [f"c{k % 3}" for k in range(18)]
+        sets.append({"sentences": [sentence(rng) for _ in labels], "labels": labels})
+    return {"test.jsonl.gz": gzip.compress(jsonl(sets))}
+
+
+def sprint() -> dict[str, bytes]:
+    """The older pair format: one row of lists."""
+    rng = random.Random(7)
+    row = {
+        "sent1": [sentence(rng) for _ in range(20)],
+        "sent2": [sentence(rng) for _ in range(20)],
+        "labels": [i % 2 for i in range(20)],
+    }
+    return {"test.jsonl.gz": gzip.compress(jsonl([row]))}
+
+
+def summeval() -> dict[str, bytes]:
+    """Rows with lists of human and machine summaries, and several ratings beside `relevance`."""
+    rng = random.Random(8)
+    rows = [
+        {
+            "id": f"s{i}",
+            "text": sentence(rng, 30),
+            "human_summaries": [sentence(rng) for _ in range(3)],
+            "machine_summaries": [sentence(rng) for _ in range(6)],
+            "relevance": [float(x) for x in rng.sample(range(6), 6)],
+            "coherence": [1.0] * 6,
+        }
+        for i in range(5)
+    ]
+    return {"data/test-00000-of-00001.parquet": parquet(rows)}
+
+
+def sib200() -> dict[str, bytes]:
+    """One config per language; mteb joins the splits and samples from the subsets one after another."""
+    rng = random.Random(9)
+    files: dict[str, bytes] = {}
+    configs: dict[str, dict[str, str]] = {}
+    for language in ("ces_Latn", "deu_Latn"):
+        configs[language] = {}
+        for split in ("train", "validation", "test"):
+            path = f"data/{language}/{split}-00000-of-00001.parquet"
+            labels = [f"topic{k % 4}" for k in range(16)]
+            files[path] = parquet(
+                [{"text": f"{language} {split} {sentence(rng)}", "category": c} for c in labels]
+            )
+            configs[language][split] = path
+    return {"README.md": card(configs), **files}
+
+
+def ntrex() -> dict[str, bytes]:
+    """Bitext whose languages are columns of one table."""
+    rng = random.Random(10)
+    languages = ("afr_Latn", "dan_Latn", "deu_Latn", "eng_Latn")
+    return {
+        "data/test-00000-of-00001.parquet": parquet(
+            [{x: sentence(rng) for x in languages} for _ in range(12)]
+        )
+    }
+
+
 MADE = {
     "mteb/stsbenchmark-sts": stsbenchmark,
     "mteb/banking77": banking77,
     "mteb/arguana": arguana,
     "mteb/AskUbuntuDupQuestions": askubuntu,
     "mteb/sts17-crosslingual-sts": sts17,
+    "mteb/biorxiv-clustering-s2s": biorxiv,
+    "mteb/sprintduplicatequestions-pairclassification": sprint,
+    "mteb/summeval": summeval,
+    "mteb/sib200": sib200,
+    "mteb/NTREXBitextMining": ntrex,
 }
 
 ENTRIES: dict[str, dict[str, Any]] = {
@@ -153,6 +229,26 @@ ENTRIES: dict[str, dict[str, Any]] = {
             "en-en": ["eng-Latn"],
             "en-de": ["eng-Latn", "deu-Latn"],
             "es-en": ["spa-Latn", "eng-Latn"],
+        },
+    },
+    "biorxiv": {"task": "BiorxivClusteringS2S", "task_type": "Clustering", "main_score": "v_measure"},
+    "sprint": {"task": "SprintDuplicateQuestions", "task_type": "PairClassification", "main_score": "max_ap"},
+    "summeval": {"task": "SummEval", "task_type": "Summarization", "main_score": "cosine_spearman"},
+    "sib200": {
+        "task": "SIB200ClusteringS2S",
+        "task_type": "Clustering",
+        "main_score": "v_measure",
+        "subsets": ["ces_Latn", "deu_Latn"],
+        "languages": {"ces_Latn": ["ces-Latn"], "deu_Latn": ["deu-Latn"]},
+    },
+    "ntrex": {
+        "task": "NTREXBitextMining",
+        "task_type": "BitextMining",
+        "main_score": "f1",
+        "subsets": ["afr_Latn-dan_Latn", "deu_Latn-afr_Latn"],
+        "languages": {
+            "afr_Latn-dan_Latn": ["afr-Latn", "dan-Latn"],
+            "deu_Latn-afr_Latn": ["deu-Latn", "afr-Latn"],
         },
     },
 }

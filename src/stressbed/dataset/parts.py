@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stressbed.dataset.layout import is_retrieval, owner_of, splits_of, subsets_of
+from stressbed.dataset.layout import columns_of, is_parallel, is_retrieval, owner_of, splits_of, subsets_of
 from stressbed.errors import DataError, suggest
 
 QRELS = ("query-id", "corpus-id", "score")
@@ -63,6 +63,8 @@ def parts_of(task: Any, dataset: str) -> list[Part]:
         owner = owner_of(task, subset)
         for split in splits_of(task):
             table = _item(owner, split, "split", f"{dataset}, subset {subset}")
+            if is_parallel(task):
+                table = table.select_columns([c for c in columns_of(task) if c in table.column_names])
             parts.append(Part(subset, split, {"rows": _as_rows(task, table)}))
     return parts
 

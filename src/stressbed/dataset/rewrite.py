@@ -26,6 +26,10 @@ Place = tuple[str, str, str, str, int]
 """Subset, split, field, row, position."""
 
 
+class NothingLeft(DataError):  # noqa: N818  # it says what is the matter with the data
+    """Too little is left of a dataset after rows were taken out: a fact about the variant, no mishap."""
+
+
 def rewrite(
     task: Any, texts: pd.DataFrame, replacements: Mapping[int, str], dropped: Collection[int] = ()
 ) -> None:
@@ -143,7 +147,7 @@ def _drop_rows(task: Any, slot: Slot, rows: set[tuple[str, int]]) -> None:
         )
     keep = [i for i in range(len(slot.table)) if i not in numbers]
     if len(keep) < 2:
-        raise DataError(
+        raise NothingLeft(
             "too few rows are left after those without a rewrite were taken out",
             where=f"task {task.metadata.name}, subset {slot.subset!r}, split {slot.split!r}: {len(keep)}",
         )
@@ -185,7 +189,7 @@ def _drop_ids(task: Any, subset: str, split: str, queries: set[str], documents: 
             if q in data["relevant_docs"]
         }
     if not data["relevant_docs"]:
-        raise DataError(
+        raise NothingLeft(
             "no query is left after those without a rewrite were taken out",
             where=f"task {task.metadata.name}, subset {subset!r}, split {split!r}",
         )
