@@ -81,11 +81,14 @@ def strings_of_variant(
 def _recorded(
     rewrites: Rewrites, texts: pd.DataFrame, replacements: Mapping[int, str], dataset_folder: Path
 ) -> Collection[Key]:
-    from stressbed.dataset.rewrite import rewrite
+    from stressbed.dataset.rewrite import NothingLeft, rewrite
     from stressbed.dataset.thaw import thaw
 
     task = thaw(dataset_folder)
-    rewrite(task, texts, replacements, rewrites.dropped)
+    try:
+        rewrite(task, texts, replacements, rewrites.dropped)
+    except NothingLeft:
+        return []  # scoring says so in the cell
     task.hf_subsets = [s for s in task.hf_subsets if s not in rewrites.absent]
     return dry_run(task) if task.hf_subsets else []
 

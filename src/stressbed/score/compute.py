@@ -66,9 +66,9 @@ def compute_cell(
     Raises:
         ScoreError: A vector is missing.
     """
-    from stressbed.dataset.rewrite import rewrite
+    from stressbed.dataset.rewrite import NothingLeft, rewrite
     from stressbed.dataset.thaw import thaw
-    from stressbed.score.evaluate import evaluate_task
+    from stressbed.score.evaluate import evaluate_task, unscored
     from stressbed.score.lookup import LookupEncoder
 
     manifest = setting.manifest
@@ -84,8 +84,11 @@ def compute_cell(
 
     def scores(replacements: Mapping[int, str]) -> list[SubsetScore]:
         task = thaw(setting.dataset_folder)
-        if replacements or new.dropped:
-            rewrite(task, setting.texts, replacements, new.dropped)
+        try:
+            if replacements or new.dropped:
+                rewrite(task, setting.texts, replacements, new.dropped)
+        except NothingLeft as e:
+            return [unscored(s, split, e.what) for split in manifest["splits"] for s in subsets]
         return evaluate_task(task, encoder, subsets=subsets, splits=manifest["splits"])
 
     found = scores(new.replacements) if subsets else []

@@ -45,6 +45,11 @@ class SubsetScore:
         return None if self.main is None else self.main * 100
 
 
+def unscored(subset: str, split: str, error: str) -> SubsetScore:
+    """Return the record of a subset that could not be scored."""
+    return SubsetScore(subset, split, None, 0, error, {}, ())
+
+
 def evaluate_task(
     task: Any, encoder: Any, *, subsets: Sequence[str], splits: Sequence[str]
 ) -> list[SubsetScore]:
@@ -82,7 +87,7 @@ def _together(
     except DATA_ERRORS as e:
         log.warning("%s, %s, %s: no score: %s", task.metadata.name, ", ".join(subsets), split, e)
         for subset in subsets:
-            yield SubsetScore(subset, split, None, 0, f"{type(e).__name__}: {e}", {}, ())
+            yield unscored(subset, split, f"{type(e).__name__}: {e}")
         return
     n_encoded = _n_encoded(encoder) - before
     # All of a parallel task's pairs are computed, wanted or not; the reader goes through them in order.

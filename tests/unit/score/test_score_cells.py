@@ -187,6 +187,15 @@ def test_a_dropped_query_is_left_out_on_both_sides(tmp_path: Path) -> None:
     assert cell["original_matched"] == pytest.approx(np.mean(left) * 100, abs=5e-4)
 
 
+def test_a_variant_of_which_nothing_is_left_is_a_failed_cell(sts: Chain) -> None:
+    variant = sts.add(dropped=sts.texts["text_id"].tolist())
+    sts.embed()
+    stats = sts.score()
+    assert (stats.ok, stats.failed) == (1, 1)
+    assert sts.cell(variant)["score"] is None
+    assert "too few rows are left" in sts.cell(variant)["error"]
+
+
 def test_absent_subsets_are_left_out_on_both_sides(tmp_path: Path) -> None:
     chain = Chain(tmp_path, "STSMany", ENTRY)
     some = chain.add(seed=1, absent={"de": "no language left to draw"})
