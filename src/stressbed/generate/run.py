@@ -210,7 +210,10 @@ def _waves(works: Sequence[_Work], planner: Planner, asker: Asker) -> list[list[
         wanted = {call.key: (call, text) for plan in planned for _, text, call in plan}
         answers = asker.ask(wanted, f"step {step + 1}")
         waves.append([[(i, step + 1, call, answers[call.key]) for i, _, call in plan] for plan in planned])
-        inputs = [_next_inputs(plan, answers) for plan in planned]
+        inputs = [
+            _next_inputs(plan, answers) if step + 1 < len(w.entry.steps) else []
+            for w, plan in zip(works, planned, strict=True)
+        ]
     return waves
 
 
