@@ -40,10 +40,21 @@ def _parser() -> argparse.ArgumentParser:
     add("prefetch", "bring datasets, tokenizers and weights, so that the run needs no network", _prefetch)
     sub = add("clean-store", "report what no config names in the store; --yes removes it", _clean, many=True)
     sub.add_argument("--yes", action="store_true", help="remove it")
-    sub = add("export", "write scores in mteb's result format and the rewrites as a folder", _export)
-    sub.add_argument("--out", required=True, type=Path, help="folder to write")
-    sub = add("import-rewrites", "take over the rewrites that another machine exported", _import)
-    sub.add_argument("--from", dest="source", required=True, type=Path, help="exported folder")
+    for name, text, do in (
+        ("export-scores", "write the cells as results that mteb loads", _export_scores),
+        (
+            "export-rewrites",
+            "write rewritten texts and LLM answers, for another machine",
+            _export_rewrites,
+        ),
+    ):
+        sub = add(name, text, do)
+        sub.add_argument("--out", required=True, type=Path, help="folder of the export")
+    text = "put exported answers into a results folder's store, so that a run there asks nothing"
+    sub = commands.add_parser("import-rewrites", help=text, description=text)
+    sub.add_argument("folder", type=Path, help="what `export-rewrites` wrote")
+    sub.add_argument("--results", type=Path, default=Path("results"), help="results folder")
+    sub.set_defaults(do=_import)
     return parser
 
 
@@ -79,20 +90,24 @@ def _clean(args: argparse.Namespace) -> int:
     return 0
 
 
-def _export(args: argparse.Namespace) -> int:
-    from stressbed.report.export import export_rewrites, export_scores
+def _export_scores(args: argparse.Namespace) -> int:
+    from stressbed.report.export_scores import export_scores
 
-    plan = _plan(args.config)
-    export_scores(plan, args.out / "mteb")
-    export_rewrites(plan, args.out / "rewrites")
-    _say(f"wrote {args.out}/mteb (loads with mteb) and {args.out}/rewrites (for `stressbed import-rewrites`)")
+    _say(f"wrote {args.out}: {export_scores(plan=_plan(args.config), out=args.out)}")
+    return 0
+
+
+def _export_rewrites(args: argparse.Namespace) -> int:
+    from stressbed.report.export_rewrites import export_rewrites
+
+    _say(f"wrote {args.out}: {export_rewrites(plan=_plan(args.config), out=args.out)}")
     return 0
 
 
 def _import(args: argparse.Namespace) -> int:
-    from stressbed.report.export import import_rewrites
+    from stressbed.report.export_rewrites import import_rewrites
 
-    import_rewrites(args.source, _plan(args.config))
+    _say(f"imported {args.folder}: {import_rewrites(folder=args.folder, results=args.results)}")
     return 0
 
 

@@ -8,13 +8,13 @@ import yaml
 from fabricate import make_plan, write_transforms
 
 from stressbed import paths
+from stressbed.cli import main
 from stressbed.errors import DataError
 from stressbed.fingerprint import digest
 from stressbed.generate.completions import CompletionStore
 from stressbed.generate.engines.fake import FakeEngine
 from stressbed.generate.request import Completion
 from stressbed.generate.run import generate
-from stressbed.report.export import main
 from stressbed.report.export_rewrites import export_rewrites, import_rewrites
 
 COLUMNS = ["key", "text", "finish", "tokens_in", "tokens_out"]
@@ -195,13 +195,13 @@ def test_what_is_not_there_is_counted_and_an_empty_run_refused(plan, tmp_path):
         export_rewrites(plan=empty, out=tmp_path / "other")
 
 
-def test_the_command_line_imports_and_shows_errors(plan, tmp_path, caplog):
-    caplog.set_level("INFO", logger="stressbed")
+def test_the_command_line_imports_and_shows_errors(plan, tmp_path, capsys):
     export_rewrites(plan=plan, out=tmp_path / "out")
-    assert main(["import", str(tmp_path / "out"), "--results", str(tmp_path / "there")]) == 0
-    assert "imported 8 answers, 8 of them new" in caplog.text
-    assert main(["import", str(tmp_path), "--results", str(tmp_path / "there")]) == 1
-    assert "not an export" in caplog.text
+    assert main(["import-rewrites", str(tmp_path / "out"), "--results", str(tmp_path / "there")]) == 0
+    assert "imported" in capsys.readouterr().out
+    assert main(["import-rewrites", str(tmp_path), "--results", str(tmp_path / "there")]) == 1
+    assert "not an export" in capsys.readouterr().err
     config = tmp_path / "bad.yaml"
     config.write_text(yaml.safe_dump({"run": "x"}))
-    assert main(["scores", "--config", str(config), "--out", str(tmp_path / "o")]) == 1
+    assert main(["export-scores", str(config), "--out", str(tmp_path / "o")]) == 1
+    assert "embedders" in capsys.readouterr().err
