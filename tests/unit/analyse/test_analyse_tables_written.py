@@ -62,7 +62,7 @@ def test_latex_escapes_what_texts_may_hold():
     assert r"two lines \| bar" in to_markdown(Table("t", "T", frame), nothing())
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs latex: pdflatex is not installed")
 def test_latex_compiles(tmp_path):
     body = to_latex(table(), nothing())
     document = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}" + body + "\\end{document}"
