@@ -18,14 +18,15 @@ LANGUAGES = {"default": ["eng-Latn"]}
 
 
 @pytest.mark.slow
-def test_answers_of_a_real_model_equal_the_naive_way(tmp_path):
+def test_answers_of_a_real_model_equal_the_naive_way(tmp_path, request):
     cat = catalogue()
     base = cat.generators["smollm2-135m"].model_dump()
     limits = {"factor": 1.0, "minimum": 8, "maximum": 16, "expansion_factor": 2}
     entry = type(cat.generators["smollm2-135m"]).model_validate(
         base | {"limits": limits, "retry": {"attempts": 0}}
     )
-    engine = open_engine(entry, cache=tmp_path / "models", folder=Path.cwd())
+    store = Path(request.config.cache.mkdir("stressbed_store"))  # keeps the converted model between runs
+    engine = open_engine(entry, cache=store, folder=store)
     stats, tables = run(tmp_path, cat, entry, TEXTS, LANGUAGES, seeds=[1337], opened=lambda: engine)
     naive = Naive(cat, entry, engine)  # one request at a time: no batch, nothing shared
     compared = 0
