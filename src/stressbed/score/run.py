@@ -89,14 +89,14 @@ def score_cells(
         stored = store.get(KIND, key)
         if stored is None:
             record = _computed(setting, job, facts, embedding) | {"fingerprint": key}
-            stored = json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+            stored = json.dumps(record, allow_nan=False).encode()
             store.put(KIND, key, stored)
             _report(number, len(cells), job, record)
         else:
             reused += 1
         records.append((job, _with_coordinates(job, json.loads(stored), axis)))
     for job, record in records:
-        text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(record, indent=1, allow_nan=False)
         write_bytes(job.out, (text + "\n").encode())
     status = Counter(record["status"] for _, record in records)
     return ScoreStats(
