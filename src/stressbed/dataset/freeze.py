@@ -58,9 +58,13 @@ def freeze(
 
 def freeze_into_store(entry: DatasetEntry, store: Path) -> Path:
     """Return the folder of a frozen mteb task in the store, freezing it first if it is not there."""
+    from filelock import FileLock
+
     kept = kept_folder(entry, store)
-    if not (kept / "manifest.json").is_file():
-        _freeze(entry, kept, kept)  # a task of mteb has no files of its own
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(kept.with_name(f".{kept.name}.lock")):  # entries with two ids may share a folder
+        if not (kept / "manifest.json").is_file():
+            _freeze(entry, kept, kept)  # a task of mteb has no files of its own
     return kept
 
 

@@ -119,3 +119,39 @@ def test_a_frozen_task_can_be_recorded_with_the_hub_switched_off(tmp_path, monke
     texts, _ = frozen("Summarization", tmp_path)
     assert set(texts["field"]) == {"human_summaries", "machine_summaries"}  # never the source text
     assert texts["position"].max() == 4
+
+
+def test_each_turn_of_a_conversation_is_a_text_of_its_own(tmp_path):
+    """Queries that are conversations: mteb joins the turns with their roles."""
+    from datasets import Dataset
+    from ds_samples import by_hand
+
+    from stressbed.dataset.layout import slots
+    from stressbed.dataset.record import dry_run
+
+    def build():
+        task = by_hand("Retrieval", tables_of("Retrieval"))
+        data = task.dataset["default"]["test"]
+        turns = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes?"}]
+        data["queries"] = Dataset.from_list([{"id": f"q{i}", "text": turns} for i in range(8)])
+        return task
+
+    task = build()
+    for slot in slots(task):
+        numbers = iter(range(1000))
+        if slot.field == "queries.text":
+            assert [(p, t) for _, p, t in slot.texts()][:2] == [(0, "hi"), (1, "yes?")]
+            slot.substitute(lambda *_, numbers=numbers: mark(next(numbers)))
+    queries = [parse(role, string) for role, string in dry_run(task) if role == "query"]
+    assert queries[0] == Template("query", ("user: ", "; assistant: ", ""), (0, 1), False)
+    assert {t.fill(dict.fromkeys(t.text_ids, "x")) for t in queries} == {"user: x; assistant: x"}
+
+
+def test_a_local_subset_may_have_a_name(tmp_path):
+    tables = tables_of("STS")
+    entry = entry_of("STS", tables, tmp_path, subsets=["swiss"], languages={"swiss": ["deu-Latn"]})
+    freeze(entry, tmp_path, tmp_path / "out")
+    record(tmp_path / "out")
+    texts = pd.read_parquet(tmp_path / "out" / "texts.parquet")
+    assert (set(texts["subset"]), set(texts["language"])) == ({"swiss"}, {"deu-Latn"})
+    assert set(evaluate(thaw(tmp_path / "out"), HashEncoder())["test"]) == {"swiss"}
