@@ -29,7 +29,7 @@ Ask = Callable[[list[ChatRequest]], list[str]]
 
 def sentences(n: int) -> list[str]:
     """Return the first sentences of 6 to 16 words of the Lee news corpus, sorted by length."""
-    corpus = resolve("package:gensim/test/test_data/lee.cor", Path()).read_text(encoding="utf-8")
+    corpus = resolve("package:gensim/test/test_data/lee.cor", Path()).read_text(encoding="latin-1")
     found = [s.strip() for s in re.split(r"(?<=[.!?])\s+", corpus)]
     return sorted([s for s in found if 6 <= len(s.split()) <= 16][:n], key=len)
 
