@@ -1,6 +1,6 @@
 """Batched decoding whose answers do not depend on the batch.
 
-The loop prefills a batch once (the prompts' common beginning only once for all rows), then
+The loop prefills a batch once (what several prompts begin with only once for them), then
 writes one token per row and step. Rows that are done leave the cache at once, so that a
 straggler does not hold the others' work. In float32 the rounding noise between batches is
 below `NOISE`; a greedy choice that is closer than that is settled by a run of the row alone.
@@ -30,7 +30,7 @@ class Row:
         temperature: 0 is greedy.
         top_p: Nucleus.
         generator: Source of randomness where temperature > 0.
-        answer: Tokens so far, without the end token.
+        answer: Tokens so far, without the end token; what stands there at the start is continued.
         stopped: Whether the model ended the answer itself.
     """
 
@@ -55,7 +55,7 @@ def decode(model: Any, rows: Sequence[Row], *, ends: frozenset[int], share_prefi
         model: A causal language model of transformers, in evaluation mode.
         rows: At least one request; their prompts are not empty.
         ends: Token numbers that end an answer.
-        share_prefix: Compute the prompts' common beginning once.
+        share_prefix: Compute what several prompts begin with once.
     """
     import torch
 
@@ -84,6 +84,14 @@ class _State:
     logits: Tensor
 
 
+@dataclass(frozen=True)
+class Shared:
+    """Rows that begin alike: the first `length` tokens of each are computed once."""
+
+    length: int
+    rows: list[int]
+
+
 def common_prefix(prompts: Sequence[Sequence[int]]) -> int:
     """Return how many tokens all prompts begin with, leaving at least one of each."""
     length = min(len(p) for p in prompts) - 1
@@ -93,23 +101,42 @@ def common_prefix(prompts: Sequence[Sequence[int]]) -> int:
     return length
 
 
+def shared_prefixes(prompts: Sequence[Sequence[int]]) -> list[Shared]:
+    """Return the prompts in groups that begin alike, so that instructions are computed once each.
+
+    In sorted order a prompt joins the group before it unless that would halve what the group shares.
+    """
+    groups: list[Shared] = []
+    for i in sorted(range(len(prompts)), key=lambda i: list(prompts[i])):
+        if groups:
+            last = groups[-1]
+            length = common_prefix([prompts[last.rows[0]][: last.length + 1], prompts[i]])
+            if length > 0 and 2 * length >= last.length:
+                groups[-1] = Shared(length, [*last.rows, i])
+                continue
+        groups.append(Shared(len(prompts[i]) - 1, [i]))
+    # A prompt that is alone shares nothing: computing its beginning apart would save no work.
+    return [g if len(g.rows) > 1 else Shared(0, g.rows) for g in groups]
+
+
 def _prefill(model: Any, rows: Sequence[Row], *, share_prefix: bool) -> _State:
     import torch
-    from transformers import DynamicCache
 
     device = model.device
-    shared = common_prefix([r.prompt for r in rows]) if share_prefix and len(rows) > 1 else 0
-    cache = DynamicCache(config=model.config)
-    if shared:
-        prefix = torch.tensor([list(rows[0].prompt[:shared])], device=device)
-        model(input_ids=prefix, past_key_values=cache, use_cache=True, logits_to_keep=1)
-        cache.batch_repeat_interleave(len(rows))
-    longest = max(len(r.prompt) for r in rows) - shared
+    texts = [[*r.prompt, *r.answer] for r in rows]
+    cache, groups = _prefix_cache(model, texts, shared_prefixes(texts) if share_prefix else [])
+    first = [0] * len(rows)
+    for group in groups:
+        for i in group.rows:
+            first[i] = group.length
+    shared = max(first)
+    longest = max(len(t) - n for t, n in zip(texts, first, strict=True))
     ids = torch.zeros((len(rows), longest), dtype=torch.long)
     mask = torch.ones((len(rows), shared + longest), dtype=torch.long)
-    for i, row in enumerate(rows):
-        rest = list(row.prompt[shared:])
+    for i, (text, n) in enumerate(zip(texts, first, strict=True)):
+        rest = text[n:]
         ids[i, longest - len(rest) :] = torch.tensor(rest)
+        mask[i, : shared - n] = 0
         mask[i, shared : shared + longest - len(rest)] = 0
     ids, mask = ids.to(device), mask.to(device)
     positions = (mask.cumsum(-1) - 1).clamp(min=0)
@@ -122,6 +149,42 @@ def _prefill(model: Any, rows: Sequence[Row], *, share_prefix: bool) -> _State:
         logits_to_keep=1,
     ).logits[:, -1]
     return _State(list(rows), cache, mask, positions[:, -1:] + 1, logits)
+
+
+def _prefix_cache(
+    model: Any, texts: Sequence[Sequence[int]], groups: list[Shared]
+) -> tuple[Any, list[Shared]]:
+    """Return a cache that holds the groups' beginnings, padded on the left, and the groups it serves."""
+    import torch
+
+    from stressbed.generate.engines.attention import growing_cache, grows_everywhere
+
+    whole = growing_cache(model.config)
+    longest = max((g.length for g in groups), default=0)
+    if longest == 0 or not grows_everywhere(whole):
+        return whole, []
+    rows: list[int] = [0] * len(texts)
+    parts = []
+    for number, group in enumerate(groups):
+        cache = growing_cache(model.config)
+        if group.length:
+            ids = torch.tensor([list(texts[group.rows[0]][: group.length])], device=model.device)
+            model(input_ids=ids, past_key_values=cache, use_cache=True, logits_to_keep=1)
+        parts.append(cache)
+        for i in group.rows:
+            rows[i] = number
+    index = torch.tensor(rows, device=model.device)
+    known = next(c for c in parts if c.get_seq_length())
+    for n, layer in enumerate(whole.layers):
+        sample = known.layers[n].keys
+        shape = (len(groups), sample.shape[1], longest, sample.shape[3])
+        keys, values = (torch.zeros(shape, dtype=sample.dtype, device=sample.device) for _ in range(2))
+        for number, part in enumerate(parts):
+            if length := part.get_seq_length():
+                keys[number, :, longest - length :] = part.layers[n].keys[0]
+                values[number, :, longest - length :] = part.layers[n].values[0]
+        layer.update(keys[index], values[index])
+    return whole, groups
 
 
 def _step(model: Any, state: _State) -> None:

@@ -39,6 +39,7 @@ class TransformersEngine:
     def __init__(self, entry: GeneratorEntry, *, cache: Path, folder: Path) -> None:
         self.entry = entry
         self.files = LocalModel(entry, cache=cache, folder=folder)
+        self._cut: dict[tuple[tuple[str, str], ...], list[int]] = {}
         where = f"generator {entry.id!r}"
         if unknown := sorted(set(self.files.engine_options) - OPTIONS):
             raise EngineError(
@@ -72,6 +73,8 @@ class TransformersEngine:
         for i, row in rows.items():
             text = self.files.decode(row.answer)
             n_out = len(row.answer) + row.stopped
+            if not row.stopped and row.temperature == 0:
+                self._cut[requests[i].messages] = row.answer
             done[i] = Completion(keys[i], text, "stop" if row.stopped else "length", len(row.prompt), n_out)
         return [done[i] for i in range(len(requests))]
 
@@ -90,7 +93,11 @@ class TransformersEngine:
         generator = None
         if request.temperature > 0:
             generator = torch.Generator().manual_seed(request.seed or 0)
-        return Row(prompt, request.max_tokens, request.temperature, request.top_p, generator)
+        row = Row(prompt, request.max_tokens, request.temperature, request.top_p, generator)
+        if request.attempt and request.temperature == 0:
+            # A greedy answer under a larger limit begins with the one that was cut.
+            row.answer += self._cut.get(request.messages, [])[: request.max_tokens - 1]
+        return row
 
     def _passes(self, rows: dict[int, Row]) -> list[list[int]]:
         """Return the numbers of the rows, sorted by length and cut so that a pass fits the cache."""
@@ -122,6 +129,8 @@ class TransformersEngine:
         import torch
         from transformers import AutoModelForCausalLM
 
+        from stressbed.generate.engines.attention import use_grouped_attention
+
         quiet_transformers()
         loader: Any = AutoModelForCausalLM
         default = "cuda" if torch.cuda.is_available() else "cpu"
@@ -140,4 +149,5 @@ class TransformersEngine:
                 allowed="a causal language model that transformers knows",
                 do="look at the folder's files, the `device` option and the free memory",
             ) from e
+        use_grouped_attention(model)
         return model.eval()
