@@ -241,10 +241,13 @@ def _lee(entry: DatasetEntry, paths: dict[str, Path], where: str) -> Problem:
     except DataError as e:
         yield e
         return
-    n = len(documents) if entry.row_limit is None else min(entry.row_limit, len(documents))
+    short = sum(entry.max_words is None or len(text.split()) <= entry.max_words for _, text in documents)
+    n = short if entry.row_limit is None else min(entry.row_limit, short)
     if n < 3:
         yield DataError(
-            f"{n} documents give too few pairs", where=f"{where}, key 'row_limit'", allowed="at least 3"
+            f"{n} documents give too few pairs",
+            where=f"{where}, keys 'row_limit' and 'max_words'",
+            allowed="at least 3",
         )
     place = f"{where}, files.ratings: {paths['ratings']}"
     if len(ratings) != len(documents) or any(len(row) != len(documents) for _, row in ratings):

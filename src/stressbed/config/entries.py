@@ -74,6 +74,11 @@ class DatasetEntry(Strict):
         gt=0,
         description="Keep at most so many rows of each table (queries for retrieval, documents for `lee`).",
     )
+    max_words: int | None = Field(
+        default=None,
+        gt=0,
+        description="Leave out texts of more words, before `row_limit` counts (formats `lee` and `fasttext`).",
+    )
     max_score: float | None = Field(default=None, description="Top of the rating scale (STS, STR, local).")
     min_score: float | None = Field(default=None, description="Bottom of the rating scale.")
     licence: str = Field(default="unknown", description="Licence of the data.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,11 +51,11 @@ def lines_of(path: Path, encoding: str) -> list[str]:
 
 
 def lee(entry: DatasetEntry, paths: Mapping[str, Path]) -> pd.DataFrame:
-    """Return sentence pairs with ratings: the upper triangle of the first `row_limit` documents.
+    """Return sentence pairs with ratings: the upper triangle of the documents that are kept.
 
     `corpus` holds one document per line; `ratings` is a square matrix of similarities between
     0 and 1, tab-separated, whose upper triangle counts (Lee, Pincombe, Welsh 2005).
-    n documents give n(n-1)/2 pairs.
+    n documents give n(n-1)/2 pairs: the first `row_limit` of those with at most `max_words` words.
 
     Raises:
         DataError: The matrix is not square or not of the corpus' size, or a value is no number.
@@ -70,11 +71,18 @@ def lee(entry: DatasetEntry, paths: Mapping[str, Path]) -> pd.DataFrame:
             f"{len(documents)} documents but ratings of {len(matrix)}",
             where=f"dataset {entry.id!r}: {paths['corpus']} and {paths['ratings']}",
         )
-    n = min(entry.row_limit or len(documents), len(documents))
-    if n < 3:
-        raise DataError("at least 3 documents are needed for pairs", where=f"dataset {entry.id!r}, row_limit")
-    pairs = [(documents[i], documents[j], matrix[i][j]) for i in range(n) for j in range(i + 1, n)]
+    kept = [i for i, text in enumerate(documents) if _short_enough(entry, text)][: entry.row_limit]
+    if len(kept) < 3:
+        raise DataError(
+            "at least 3 documents are needed for pairs",
+            where=f"dataset {entry.id!r}, row_limit and max_words",
+        )
+    pairs = [(documents[i], documents[j], matrix[i][j]) for i, j in itertools.combinations(kept, 2)]
     return pd.DataFrame(pairs, columns=["sentence1", "sentence2", "score"])
+
+
+def _short_enough(entry: DatasetEntry, text: str) -> bool:
+    return entry.max_words is None or len(text.split()) <= entry.max_words
 
 
 def _matrix(entry: DatasetEntry, path: Path) -> list[list[float]]:
@@ -95,7 +103,7 @@ def fasttext(entry: DatasetEntry, paths: Mapping[str, Path]) -> dict[str, pd.Dat
     """Return train and test tables from lines such as `__label__neg the text`.
 
     Of each class, every other line goes to training, so both halves have the classes' shares; with
-    `row_limit` n, both halves together hold n rows.
+    `row_limit` n, both halves together hold n rows. Texts of more than `max_words` words are left out.
 
     Raises:
         DataError: A line has no label, or a class has fewer than two lines.
@@ -116,7 +124,8 @@ def fasttext(entry: DatasetEntry, paths: Mapping[str, Path]) -> dict[str, pd.Dat
                 where=f"dataset {entry.id!r}: {paths['all']}, line {number}",
                 allowed=f"{LABEL}NAME the text",
             )
-        rows.append((text.strip(), label.removeprefix(LABEL)))
+        if _short_enough(entry, text):
+            rows.append((text.strip(), label.removeprefix(LABEL)))
     if entry.row_limit:
         try:
             kept = draw_stratified([label for _, label in rows], entry.row_limit, generator("all", "all"))
