@@ -77,7 +77,7 @@ class DatasetEntry(Strict):
     max_words: int | None = Field(
         default=None,
         gt=0,
-        description="Leave out texts of more words, before `row_limit` counts (formats `lee` and `fasttext`).",
+        description="Leave out longer texts, before `row_limit` counts (formats `lee`, `fasttext`).",
     )
     max_score: float | None = Field(default=None, description="Top of the rating scale (STS, STR, local).")
     min_score: float | None = Field(default=None, description="Bottom of the rating scale.")
