@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tqdm import tqdm
 
-from stressbed.errors import EngineError
+from stressbed.errors import EngineError, IncompleteBatchError
 from stressbed.generate import batches
 from stressbed.generate.clean import clean
 from stressbed.generate.completions import CompletionStore
@@ -124,13 +124,32 @@ class Asker:
                         where=self.name,
                         do="run again: finished batches are kept",
                     )
-                answers = engine.complete([c.request for c in batch], [c.key for c in batch])
-                if [a.key for a in answers] != [c.key for c in batch]:
-                    raise EngineError("the engine's answers do not fit the requests", where=self.name)
-                self.store.put_batch(answers)
+                answers = self._complete(engine, batch)
                 out += [(a.key, a) for a in answers]
                 self.tally.tokens_in += sum(a.tokens_in for a in answers)
                 self.tally.tokens_out += sum(a.tokens_out for a in answers)
                 self.tally.batches += 1
                 bar.update(len(batch))
         return out
+
+    def _complete(self, engine: Engine, batch: Sequence[Call]) -> list[Completion]:
+        """Return a batch's answers, stored; of a batch that fails, those that came are stored first.
+
+        Raises:
+            EngineError: The engine failed, or its answers are not those of the requests.
+        """
+        keys = [c.key for c in batch]
+        try:
+            answers = engine.complete([c.request for c in batch], keys)
+        except IncompleteBatchError as e:
+            done: list[Completion] = [a for a in e.done if a.key in set(keys)]
+            if done:  # they may have been paid for: the next run must not ask for them again
+                self.store.put_batch(done)
+                log.warning(
+                    "%s: %d of %d answers of a failed batch are kept", self.name, len(done), len(keys)
+                )
+            raise
+        if [a.key for a in answers] != keys:
+            raise EngineError("the engine's answers do not fit the requests", where=self.name)
+        self.store.put_batch(answers)
+        return answers

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from gen_samples import catalogue, english, hteb, manifest, texts_frame
 
-from stressbed.errors import ConfigError, EngineError, StoreError
+from stressbed.errors import ConfigError, EngineError, IncompleteBatchError, StoreError
 from stressbed.fingerprint import digest
 from stressbed.generate.clean import clean
 from stressbed.generate.engines.fake import FakeEngine
@@ -256,6 +256,39 @@ def test_a_broken_run_resumes_with_the_same_batches(tmp_path):
     assert (tmp_path / "broken").read_text() == (tmp_path / "whole").read_text()  # same order, nothing twice
     for variant, table in tables.items():
         assert table.equals(expected[variant], check_metadata=True)
+
+
+class Refuses(FakeEngine):
+    """Refuses some requests for good and answers the others, as the engine of an API does."""
+
+    def __init__(self, entry, refused):
+        super().__init__(entry)
+        self.refused = refused
+
+    def complete(self, requests, keys):
+        done = [a for a in super().complete(requests, keys) if a.key not in self.refused]
+        if len(done) < len(keys):
+            raise IncompleteBatchError.of(EngineError("status 400"), failed=len(keys) - len(done), done=done)
+        return done
+
+
+@pytest.mark.parametrize("n_refused", [1, 15, 16])
+def test_answers_of_a_batch_that_failed_are_not_asked_for_again(tmp_path, n_refused):
+    cat = catalogue()
+    entry = fake(cat, log=tmp_path / "asked")
+    args = (tmp_path, cat, entry, english(40), {"default": ["eng-Latn"]})
+    _, expected = run(tmp_path / "whole", cat, fake(cat), english(40), {"default": ["eng-Latn"]})
+    first = pq.read_table(tmp_path / "whole/out/paraphrasing/1337.parquet")["key"].to_pylist()[:16]
+    refused = set(first[:n_refused])
+    with pytest.raises(IncompleteBatchError, match="status 400"):
+        run(*args, opened=lambda: Refuses(entry, refused))
+    failed = (tmp_path / "asked").read_text().split()
+    answered = set(failed) - refused
+    _, tables = run(*args)
+    again = (tmp_path / "asked").read_text().split()[len(failed) :]
+    assert refused & set(failed)
+    assert not answered & set(again)
+    assert all(t.equals(expected[v], check_metadata=True) for v, t in tables.items())
 
 
 class WrongKeys(FakeEngine):
