@@ -36,7 +36,7 @@ quickstart: $(VENV)/.run  ## run the main job on the embedded default (a few min
 	snakemake --cores $(CORES) --configfile config/quickstart.yaml
 
 test: $(VENV)/.test $(VENV)/.vllm lint  ## run every test that this machine can run
-	$(BIN)/python -m pytest -q --durations=15 tests
+	$(BIN)/python -m pytest -q -n $(CORES) --dist loadfile --durations=15 tests
 
 lint: $(VENV)/.test  ## format, lint and types
 	ruff format --check .
