@@ -108,14 +108,22 @@ def texts(content: Content, column: str) -> Problem:
         ("is null", lambda v: v is None),
         ("is not text", lambda v: v is not None and not isinstance(v, str)),
         ("is an empty text", lambda v: isinstance(v, str) and not v.strip()),
+        ("holds half a surrogate pair, which is no character", _halved),
     ):
         if rows := _rows(values, wrong):
             yield content.error(f"a value of column {own!r} {what}", rows, do="fill it in or remove the row")
 
 
+def _halved(value: Any) -> bool:
+    """Return whether a text holds a lone surrogate: JSON can write one, no table can hold it."""
+    return isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value)
+
+
 def optional_texts(content: Content, column: str) -> Problem:
     """Yield values of a column that are no text, where a value may be empty or missing."""
-    wrong = content.has(column) and _rows(content.values(column), lambda v: not isinstance(v, str | None))
+    wrong = content.has(column) and _rows(
+        content.values(column), lambda v: not isinstance(v, str | None) or _halved(v)
+    )
     if rows := wrong or []:
         yield content.error(
             f"a value of column {content.own(column)!r} is not text", rows, do="use an empty text instead"
@@ -159,7 +167,7 @@ def _scale(content: Content, own: str, values: Sequence[float]) -> Problem:
 
 
 def _no_label(value: Any) -> bool:
-    return isinstance(value, bool) or not isinstance(value, str | int) or value == ""
+    return isinstance(value, bool) or not isinstance(value, str | int) or value == "" or _halved(value)
 
 
 def labels(content: Content, column: str, *, classes: int = 2) -> Problem:
@@ -286,13 +294,15 @@ def _middle(entry: DatasetEntry) -> float:
 
 def _texts_list(value: Any) -> bool:
     return (
-        isinstance(value, list) and bool(value) and all(isinstance(v, str) and bool(v.strip()) for v in value)
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(v, str) and bool(v.strip()) and not _halved(v) for v in value)
     )
 
 
 def _ids(content: Content) -> Problem:
     values = content.values("id")
-    if rows := _rows(values, lambda v: v is None or isinstance(v, float | list) or not str(v).strip()):
+    if rows := _rows(values, lambda v: not isinstance(v, str | int) or not str(v).strip() or _halved(v)):
         yield content.error("an id is missing or of a wrong type", rows, allowed="text or a whole number")
         return
     first: dict[str, int] = {}
@@ -334,6 +344,20 @@ def _retrieval(contents: Mapping[str, Content]) -> Problem:
             f"a score in column {qrels.own('score')!r} is not a whole number of 0 or more", rows,
             allowed="0 for not relevant, 1 or more for relevant",
         )  # fmt: skip
+    yield from _judged_once(qrels, scores)
+
+
+def _judged_once(qrels: Content, scores: Sequence[float]) -> Problem:
+    """Yield pairs that are judged twice, and differently: which judgement would count is chance."""
+    first: dict[tuple[str, str], int] = {}
+    pairs = zip(map(str, qrels.values("query_id")), map(str, qrels.values("corpus_id")), strict=True)
+    for i, pair in enumerate(pairs):
+        j = first.setdefault(pair, i)
+        if scores[i] != scores[j] and math.isfinite(scores[i] - scores[j]):
+            yield qrels.error(
+                f"query {pair[0]!r} and document {pair[1]!r} are judged twice, and differently", [j, i],
+                do="keep one of the two rows",
+            )  # fmt: skip
 
 
 def _covered(content: Content, queries: Content) -> Problem:

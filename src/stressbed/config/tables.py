@@ -48,15 +48,16 @@ def read_table(path: Path, encoding: str = "utf-8") -> Table:
         DataError: The file is missing, of another kind, unreadable, in another encoding, or a row
             does not fit.
     """
-    if path.suffix not in READERS:
+    suffix = path.suffix.lower()
+    if suffix not in READERS:
         raise DataError(
             f"no reader for the extension {path.suffix!r}",
             where=str(path),
             allowed=", ".join(READERS),
-            do=suggest(path.suffix, READERS) or "convert the file",
+            do=suggest(suffix, READERS) or "convert the file",
         )
     with reading(path):
-        return READERS[path.suffix](path, without_bom(encoding))
+        return READERS[suffix](path, without_bom(encoding))
 
 
 def without_bom(encoding: str) -> str:

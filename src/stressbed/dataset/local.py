@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stressbed.config.tables import read_table
 from stressbed.errors import DataError, suggest
 from stressbed.sources import resolve
 
@@ -44,7 +44,6 @@ OPTIONAL: dict[str, tuple[str, ...]] = {"corpus": ("title",), "queries": ("instr
 
 LISTS = frozenset({"labels", "human_summaries", "machine_summaries", "relevance"})
 NUMBERS = frozenset({"score"})
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
 def read_tables(entry: DatasetEntry, folder: Path) -> dict[str, pd.DataFrame]:
@@ -91,23 +90,15 @@ def read_tables(entry: DatasetEntry, folder: Path) -> dict[str, pd.DataFrame]:
 def read_file(path: Path, encoding: str = "utf-8") -> pd.DataFrame:
     """Return a file as a table; in CSV and TSV files every value is a string and empty is "".
 
+    It is read as the checks before a run read it, so that what they saw is what is frozen.
+
     Raises:
         DataError: The file type is not known or the file is not readable as its type.
     """
     import pandas as pd
 
-    try:
-        if path.suffix in {".csv", ".tsv"}:
-            separator = "\t" if path.suffix == ".tsv" else ","
-            return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding=encoding)
-        if path.suffix == ".jsonl":
-            lines = path.read_text(encoding=encoding).split("\n")
-            return pd.DataFrame([json.loads(line) for line in lines if line.strip()], dtype=object)
-        if path.suffix == ".parquet":
-            return pd.read_parquet(path)
-    except (ValueError, OSError) as e:  # errors of parsers, decoders and Arrow are ValueErrors
-        raise DataError(f"the file is not readable as {path.suffix[1:]}: {e}", where=str(path)) from e
-    raise DataError(f"unknown file type {path.suffix!r}", where=str(path), allowed=", ".join(SUFFIXES))
+    table = read_table(path, encoding)
+    return pd.DataFrame({c: pd.Series(table.column(c), dtype=object) for c in table.columns})
 
 
 def _standard(entry: DatasetEntry, table: str, path: Path, needed: tuple[str, ...]) -> pd.DataFrame:

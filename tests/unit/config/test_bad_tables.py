@@ -88,6 +88,9 @@ CASES = [
         [{"id": "d1", "text": "x", "title": 3}, {"id": "d2", "text": "y"}]))), "'title' is not text"),
     Case("empty instruction", put("search", queries_csv="id,text,instruction\nq1,a,find\nq2,b,\n"),
          "'instruction' is an empty text", "line 3"),
+    Case("half a surrogate pair", put("classes",
+         test_jsonl=jsonl(TRAIN).replace('"text": "', '"text": "\\ud83d', 1)), "'text' holds half a surrogate pair",
+         "test.jsonl, line 1"),
     # ratings
     Case("rating no number", put("pairs", pairs_csv=PAIRS + "a,b,high\n"),
          "rating in column 'score' is not a number"),
@@ -130,6 +133,8 @@ CASES = [
          "a query has no relevant document"),
     Case("half a score", put("search", qrels_csv=QRELS + "q1,d2,0.5\n"),
          "not a whole number of 0 or more", "line 4"),
+    Case("two judgements", put("search", qrels_csv=QRELS + "q2,d2,2\n"),
+         "query 'q2' and document 'd2' are judged twice", "lines 3, 4", do="keep one"),
     Case("no score", put("search", qrels_csv=QRELS + "q1,d2,yes\n"), "not a whole number of 0 or more",
          "line 4"),
     Case("query without candidates", put("rank", top_csv="query_id,corpus_id\nq1,d1\n"),
@@ -192,6 +197,15 @@ def test_a_file_in_another_encoding_is_read_when_it_is_named(tmp_path):
 def test_a_byte_order_mark_is_no_part_of_a_column(tmp_path):
     setup = Setup(tmp_path)
     setup.files["pairs.csv"] = "\ufeff" + PAIRS
+    assert setup.problems() == []
+
+
+def test_an_extension_may_be_in_capitals_and_a_judgement_may_be_repeated(tmp_path):
+    setup = Setup(tmp_path)
+    setup.files["PAIRS.CSV"] = PAIRS
+    setup.entry("datasets", "pairs")["files"] = {"test": "PAIRS.CSV"}
+    setup.entry("datasets", "search")
+    setup.files["qrels.csv"] = QRELS + "q2,d2,1\n"
     assert setup.problems() == []
 
 

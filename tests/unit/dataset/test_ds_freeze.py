@@ -77,6 +77,39 @@ def test_columns_are_renamed_and_words_that_look_like_nothing_stay_words(tmp_pat
     assert [(r["sentence1"], r["sentence2"]) for r in rows] == [("NA", "1"), ("null", "02"), ("x", "nan")]
 
 
+ODD = [
+    "one", " leading and trailing ", "tab\tin it", "line\r\nbreak", "nul\x00 and bell\x07",
+    '"quoted", ""twice""', "{target_language} {0} {{x}}", '{"text": "JSON"}',
+    "🙂👩‍👩‍👧", "من يعزف؟", "私は東京に住んでいます。", "ฉันรักภาษาไทย",
+    "sep\u2028arator", "long " * 30_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_odd_texts_are_frozen_as_they_stand(tmp_path, suffix):
+    frame = pd.DataFrame(
+        {"sentence1": ODD, "sentence2": ODD[::-1], "score": [i % 5 for i in range(len(ODD))]}
+    )
+    path = tmp_path / f"odd.{suffix}"
+    if suffix == "parquet":
+        frame.to_parquet(path)
+    elif suffix == "jsonl":
+        frame.to_json(path, orient="records", lines=True, force_ascii=False)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",", encoding="utf-8-sig")
+    run(tmp_path, "STS", files={"test": path.name})
+    table = thaw(tmp_path / "out").dataset["test"]
+    assert table["sentence1"][:] == ODD
+    assert table["sentence2"][:] == ODD[::-1]
+
+
+@pytest.mark.parametrize("rows", ["a,b,1,x\nc,d,2,y\n", "a,b,1,\nc,d,2,\n", 'a,b,1\n"c" d,e,2\n'])
+def test_rows_that_a_lenient_reader_would_shift_or_join_are_refused(tmp_path, rows):
+    (tmp_path / "test.csv").write_text("sentence1,sentence2,score\n" + rows)
+    with pytest.raises(DataError, match=r"test\.csv, line [23]"):
+        run(tmp_path, "STS", files={"test": "test.csv"})
+
+
 def test_labels_in_words_become_numbers_alike_in_both_tables(tmp_path):
     train = [{"text": f"t{i}", "label": "zab"[i % 3]} for i in range(9)]
     test = [{"text": f"e{i}", "label": "bz"[i % 2]} for i in range(4)]
@@ -257,17 +290,17 @@ def test_files_that_are_not_there_or_of_an_unknown_type(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         run(tmp_path, "STS", files={"test": "nowhere.csv"})
     (tmp_path / "test.docx").write_bytes(b"x")
-    with pytest.raises(DataError, match="unknown file type"):
+    with pytest.raises(DataError, match="no reader for the extension"):
         run(tmp_path, "STS", files={"test": "test.docx"})
     (tmp_path / "test.parquet").write_bytes(b"PAR1 not really")
-    with pytest.raises(DataError, match="not readable as parquet"):
+    with pytest.raises(DataError, match="not valid Parquet"):
         run(tmp_path, "STS", files={"test": "test.parquet"})
     (tmp_path / "lines").write_bytes(b"\xa3 1")
     lee = {"format": "lee", "files": {"corpus": "lines", "ratings": "lines"}}
     with pytest.raises(DataError, match="not in the encoding utf-8"):
         run(tmp_path, "STS", **lee)
     (tmp_path / "latin.csv").write_bytes("sentence1,sentence2,score\nü,b,1\n".encode("latin-1"))
-    with pytest.raises(DataError, match="not readable as csv"):
+    with pytest.raises(DataError, match="not UTF-8"):
         run(tmp_path, "STS", files={"test": "latin.csv"})
 
 
