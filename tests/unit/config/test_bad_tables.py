@@ -89,8 +89,8 @@ CASES = [
     Case("empty instruction", put("search", queries_csv="id,text,instruction\nq1,a,find\nq2,b,\n"),
          "'instruction' is an empty text", "line 3"),
     Case("half a surrogate pair", put("classes",
-         test_jsonl=jsonl(TRAIN).replace('"text": "', '"text": "\\ud83d', 1)), "'text' holds half a surrogate pair",
-         "test.jsonl, line 1"),
+         test_jsonl=jsonl(TRAIN).replace('"text": "', '"text": "\\ud83d', 1)),
+         "'text' holds half a surrogate pair", "test.jsonl, line 1"),
     # ratings
     Case("rating no number", put("pairs", pairs_csv=PAIRS + "a,b,high\n"),
          "rating in column 'score' is not a number"),
