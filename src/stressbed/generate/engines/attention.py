@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 GROUPED = "stressbed_grouped"
 """Name of the attention in transformers' registry."""
 
-ROOM = 32
+ROOM = 64
 """Tokens that a full cache grows by."""
 
 
@@ -54,9 +54,19 @@ class GrowingLayer(DynamicLayer):  # type: ignore[no-untyped-call]
         self._buffers = [self.keys, self.values]
 
     def batch_select_indices(self, indices: Tensor) -> None:
-        """Keep some rows."""
-        super().batch_select_indices(indices)
-        self._buffers = [self.keys, self.values]
+        """Keep some rows, in this order; in place where rows from the end fill the gaps."""
+        order: list[int] = indices.tolist()
+        moves = [(new, old) for new, old in enumerate(order) if new != old]
+        if any(old < len(order) for _, old in moves):
+            super().batch_select_indices(indices)
+            self._buffers = [self.keys, self.values]
+            return
+        length = self.keys.shape[-2]
+        for buffer in self._buffers:
+            for new, old in moves:
+                buffer[new, :, :length] = buffer[old, :, :length]
+        self._buffers = [b[: len(order)] for b in self._buffers]
+        self.keys, self.values = (b[:, :, :length] for b in self._buffers)
 
 
 def growing_cache(config: Any) -> Any:

@@ -205,12 +205,17 @@ def _step(model: Any, state: _State) -> None:
 
 
 def _drop_done(state: _State) -> None:
-    """Take the rows that are done out of the batch."""
+    """Take the rows that are done out of the batch; rows from its end fill their places."""
     import torch
 
-    keep = [i for i, row in enumerate(state.rows) if not row.done]
-    if len(keep) == len(state.rows):
+    left = sum(not row.done for row in state.rows)
+    if left == len(state.rows):
         return
+    gaps = [i for i, row in enumerate(state.rows[:left]) if row.done]
+    movers = [i for i, row in enumerate(state.rows) if i >= left and not row.done]
+    keep = list(range(left))
+    for gap, mover in zip(gaps, movers, strict=True):
+        keep[gap] = mover
     state.rows = [state.rows[i] for i in keep]
     if keep:
         index = torch.tensor(keep, device=state.mask.device)
