@@ -7,12 +7,18 @@ Every entry carries a checksum; a damaged one is an error that names the file, n
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from stressbed.errors import StoreError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MAGIC = b"stressbed-store-1 "
 
@@ -43,6 +49,56 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 def write_text(path: str | Path, text: str) -> None:
     """Write text to `path` atomically, as UTF-8."""
     write_bytes(path, text.encode("utf-8"))
+
+
+@contextlib.contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """Context in which a result that cannot be read becomes an error that names it.
+
+    For files that a rule of the workflow makes: one that is not there is made anew.
+
+    Raises:
+        StoreError: The file is cut off, or not of its kind. That it is missing stays `FileNotFoundError`.
+    """
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (ValueError, KeyError, OSError) as e:  # parsers' and Arrow's errors are ValueErrors
+        raise StoreError(
+            f"a file of the results is not readable: {' '.join(str(e).split()):.200}",
+            where=str(path),
+            do="delete this file and run again: it is made anew",
+        ) from e
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Return the object in a JSON file of the results.
+
+    Raises:
+        StoreError: The file is damaged.
+    """
+    with reading(path):
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError("no JSON object")  # for `reading`
+        return found
+
+
+def read_parquet(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Return a Parquet file of the results, with its metadata.
+
+    Args:
+        path: The file.
+        columns: Columns to read, all by default.
+
+    Raises:
+        StoreError: The file is damaged, or lacks a column.
+    """
+    import pyarrow.parquet as pq
+
+    with reading(path):
+        return pq.read_table(path, columns=None if columns is None else list(columns))
 
 
 def seal(payload: bytes) -> bytes:

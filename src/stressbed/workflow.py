@@ -15,14 +15,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from stressbed import analyse, collect, dataset, embed, generate, paths, plot, report, score, transform
 from stressbed.analyse.names import Names
 from stressbed.config import Plan
+from stressbed.errors import StoreError
 from stressbed.fingerprint import digest
 from stressbed.paths import Cell, Variant
+from stressbed.store import read_json
 
 VERSIONS: dict[str, str] = {
     "dataset": dataset.VERSION,
@@ -251,7 +254,7 @@ class Grid:
         held = [c for c in cells if self._decided_as_now(c)]
         manifest = Path(self.path(paths.MANIFEST).format(dataset=name))
         stale = stale_cells(
-            manifest=json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else None,
+            manifest=_readable(manifest),
             embedder_identity=self.plan.embedder_identity(embedder),
             cells=[CellJob(c, *self._files(c)) for c in held],
             store_root=Path(self.path(paths.STORE)),
@@ -280,7 +283,7 @@ class Grid:
         for stage in stages:
             path = Path(self.job(stage, self.job_axes[stage]).format(**at))
             if path.exists():
-                recorded = json.loads(path.read_text(encoding="utf-8")).get("decides", [])
+                recorded = (_readable(path) or {}).get("decides", [])
                 now = [d for d in self.decides(stage, at) if not d.startswith(tuple(others))]
                 if not set(now) <= set(recorded):
                     return False
@@ -301,6 +304,17 @@ class Grid:
             "variant": list(variants),
         }
         return _fill(text, {k: v for k, v in axes.items() if k not in keep})
+
+
+def _readable(path: Path) -> dict[str, Any] | None:
+    """Return what a JSON file of the results holds; None if it is missing or damaged.
+
+    That a file is damaged is for the job to say that needs it: the DAG must be built nevertheless.
+    """
+    try:
+        return read_json(path)
+    except (FileNotFoundError, StoreError):
+        return None
 
 
 def _fill(text: str, axes: Mapping[str, Sequence[object]]) -> list[str]:

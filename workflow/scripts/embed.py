@@ -5,12 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from stressbed.config.entries import EmbedderEntry
 from stressbed.embed.run import embed
 from stressbed.jobs import job
 from stressbed.paths import Cell, Variant, variant_of_path
+from stressbed.store import read_json, read_parquet
 
 if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
@@ -38,9 +37,9 @@ with job(
         folder = folders[dataset]
         stats = embed(
             dataset=dataset,
-            manifest=json.loads((folder / "manifest.json").read_text(encoding="utf-8")),
-            texts=pd.read_parquet(folder / "texts.parquet"),
-            inputs=pd.read_parquet(folder / "inputs.parquet"),
+            manifest=read_json(folder / "manifest.json"),
+            texts=read_parquet(folder / "texts.parquet").to_pandas(),
+            inputs=read_parquet(folder / "inputs.parquet").to_pandas(),
             transforms={v: p for v, p in transforms.get(dataset, {}).items() if v in files},
             entry=EmbedderEntry.model_validate(spec["embedders"][embedder]),
             embedder_identity=spec["identities"][f"embedder:{embedder}"],

@@ -6,13 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from stressbed.config.entries import GeneratorEntry, PromptEntry, TransformationEntry
 from stressbed.generate.engines import open_engine
 from stressbed.generate.run import generate
 from stressbed.jobs import job
 from stressbed.paths import Variant, variant_of_path
+from stressbed.store import read_json, read_parquet
 
 if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
@@ -43,8 +42,8 @@ with job(
         manifest, texts = inputs[dataset]
         stats = generate(
             dataset=dataset,
-            manifest=json.loads(Path(manifest).read_text(encoding="utf-8")),
-            texts=pd.read_parquet(texts),
+            manifest=read_json(manifest),
+            texts=read_parquet(texts).to_pandas(),
             generator=entry,
             generator_identity=spec["identities"][f"generator:{generator}"],
             transformations=transformations,

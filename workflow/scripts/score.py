@@ -5,12 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from stressbed.config.entries import EmbedderEntry
 from stressbed.jobs import job
 from stressbed.paths import Cell, variant_of_path
 from stressbed.score.run import CellJob, score_cells
+from stressbed.store import read_json, read_parquet
 
 if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
@@ -39,8 +38,8 @@ with job(
         folder = folders[dataset]
         stats = score_cells(
             dataset_folder=folder,
-            manifest=json.loads((folder / "manifest.json").read_text(encoding="utf-8")),
-            texts=pd.read_parquet(folder / "texts.parquet"),
+            manifest=read_json(folder / "manifest.json"),
+            texts=read_parquet(folder / "texts.parquet").to_pandas(),
             entry=EmbedderEntry.model_validate(spec["embedders"][embedder]),
             embedder_identity=spec["identities"][f"embedder:{embedder}"],
             axis=axis,

@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from stressbed.config.entries import GeneratorEntry, TransformationEntry
 from stressbed.jobs import job
 from stressbed.paths import variant_of_path
+from stressbed.store import read_json, read_parquet
 from stressbed.transform.run import transform
 
 if TYPE_CHECKING:
@@ -26,13 +25,13 @@ with job(
     name=name,
     decides=snakemake.params.decides,
 ) as this:
-    frames = {d: pd.read_parquet(p) for d, p in texts.items()}
+    frames = {d: read_parquet(p).to_pandas() for d, p in texts.items()}
     for completions, out in zip(snakemake.input.completions, snakemake.output[:-1], strict=True):
         dataset, variant = variant_of_path(out)
         transform(
             completions=Path(completions),
             texts=frames[dataset],
-            manifest=json.loads(Path(manifests[dataset]).read_text(encoding="utf-8")),
+            manifest=read_json(manifests[dataset]),
             variant=variant,
             entry=TransformationEntry.model_validate(spec["transformations"][variant.transformation]),
             generator=GeneratorEntry.model_validate(spec["generators"][variant.generator]),

@@ -6,13 +6,12 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from stressbed.analyse import FLAG_TABLES, SCORE_TABLES, rewrites, tables
 from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table
 from stressbed.analyse.write import write_table
 from stressbed.collect.rewrites import rewrite_counts, rewrite_examples
+from stressbed.store import read_parquet
 
 logger = logging.getLogger("stressbed")
 
@@ -29,7 +28,7 @@ def analyse(
         example_seed: Seed of the drawn examples.
         folder: Where the tables go.
     """
-    frame = pd.read_parquet(scores)
+    frame = read_parquet(scores).to_pandas()
     files = [p for p in sorted(transforms) if p.is_file()]
     counts = rewrite_counts(files)
     found = [getattr(tables, name)(frame, names) for name in SCORE_TABLES]

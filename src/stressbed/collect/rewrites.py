@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from stressbed.fingerprint import text_digest
 from stressbed.paths import variant_of_path
+from stressbed.store import read_parquet
 
 FLAGS = (
     "identical",
@@ -44,7 +44,7 @@ def rewrite_counts(files: Sequence[Path]) -> pd.DataFrame:
     """
     frames = []
     for path in files:
-        frame = pq.read_table(path, columns=[*_GROUP, *FLAGS, *_SUMS]).to_pandas()
+        frame = read_parquet(path, columns=[*_GROUP, *FLAGS, *_SUMS]).to_pandas()
         frame["any"] = frame[list(FLAGS)].any(axis=1)
         frame["n_texts"] = 1
         counted = ["n_texts", *FLAGS, "any", *_SUMS]
@@ -72,7 +72,7 @@ def rewrite_examples(files: Sequence[Path], *, seed: int) -> pd.DataFrame:
     best: dict[tuple[str, str, str], tuple[str, dict[str, object]]] = {}
     for path in files:
         dataset, v = variant_of_path(path)
-        table = pq.read_table(path)
+        table = read_parquet(path)
         ids, languages = table["text_id"].to_pylist(), table["target_language"].to_pylist()
         for i, (text_id, language) in enumerate(zip(ids, languages, strict=True)):
             key = (v.generator, v.transformation, language or "")

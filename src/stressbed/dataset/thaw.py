@@ -96,7 +96,6 @@ def read_table(path: Path) -> Any:
     Raises:
         DataError: The file is missing or damaged.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
     from datasets import Dataset
 
@@ -104,7 +103,7 @@ def read_table(path: Path) -> Any:
         if path.suffix == ".json":
             return json.loads(path.read_text(encoding="utf-8"))
         return Dataset(pq.read_table(path))
-    except (FileNotFoundError, pa.ArrowInvalid, json.JSONDecodeError) as e:
+    except (OSError, ValueError) as e:  # Arrow's and JSON's errors are among them
         raise DataError(
             f"a table of the frozen dataset is not readable: {e}",
             where=str(path),

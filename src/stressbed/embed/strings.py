@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from stressbed.dataset.record import Key, dry_run, strings_of
 from stressbed.errors import EmbedError
+from stressbed.store import read_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,10 +35,9 @@ def read_rewrites(path: Path) -> Rewrites:
 
     Raises:
         EmbedError: The file lacks the hash of its contents.
+        StoreError: The file is damaged.
     """
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(path, columns=["text_id", "text", "outcome"])
+    table = read_parquet(path, columns=["text_id", "text", "outcome"])
     facts = table.schema.metadata or {}
     if CONTENT_HASH not in facts:
         raise EmbedError(

@@ -17,7 +17,7 @@ from stressbed.analyse.write import to_csv
 from stressbed.collect.schema import ALL, STATUSES
 from stressbed.config.load import Plan
 from stressbed.errors import DataError
-from stressbed.store import write_text
+from stressbed.store import read_parquet, write_text
 
 logger = logging.getLogger("stressbed")
 
@@ -41,8 +41,9 @@ def summary(*, plan: Plan, scores: Path, jobs: Sequence[Path], out: Path) -> Rec
 
     Raises:
         DataError: A statistics file is damaged.
+        StoreError: The scores are.
     """
-    frame = pd.read_parquet(scores)
+    frame = read_parquet(scores).to_pandas()
     records = [_read(p) for p in sorted(jobs) if p.is_file()]
     found: Record = {
         "run": plan.config.run,

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stressbed.errors import ScoreError
+from stressbed.errors import ScoreError, StoreError
 from stressbed.score.cell import CellJob, fingerprint, read_embedding
 from stressbed.score.compute import Setting, compute_cell
 from stressbed.score.provenance import versions
@@ -136,7 +136,7 @@ def _is_stored(manifest: Mapping[str, Any], embedder_identity: str, job: CellJob
     try:
         facts = read_facts(job.transform)
         embedding = read_embedding(job.embedding, embedder_identity, facts)
-    except (FileNotFoundError, ScoreError):
+    except (FileNotFoundError, ScoreError, StoreError):
         return False
     return store.has(KIND, fingerprint(manifest, facts, embedder_identity, embedding.get("fitted_on")))
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from stressbed.store import read_parquet, reading
+
 CONTENT_HASH = b"stressbed.content_hash"
 ABSENT = b"stressbed.absent"
 DROPPED = "dropped"
@@ -45,14 +47,16 @@ def read_facts(transform: Path | None) -> VariantFacts:
 
     Raises:
         FileNotFoundError: There is no such file.
+        StoreError: It is damaged.
     """
     if transform is None:
         return VariantFacts()
-    with pq.ParquetFile(transform) as file:
+    with reading(transform), pq.ParquetFile(transform) as file:
         metadata = file.schema_arrow.metadata or {}
         outcomes = file.read(columns=["outcome"]).column("outcome").to_pylist()
+        texts_hash = metadata[CONTENT_HASH].decode()
     return VariantFacts(
-        texts_hash=metadata[CONTENT_HASH].decode(),
+        texts_hash=texts_hash,
         absent=json.loads(metadata.get(ABSENT, b"{}")),
         outcomes=dict(sorted(Counter(outcomes).items())),
         n_texts=len(outcomes),
@@ -63,7 +67,7 @@ def read_texts(transform: Path | None) -> VariantTexts:
     """Return the new texts by text id; dropped ones are apart."""
     if transform is None:
         return VariantTexts({}, frozenset())
-    table = pq.read_table(transform, columns=["text_id", "text", "outcome"])
+    table = read_parquet(transform, columns=["text_id", "text", "outcome"])
     rows = zip(*(table.column(c).to_pylist() for c in ("text_id", "text", "outcome")), strict=True)
     replacements: dict[int, str] = {}
     dropped: set[int] = set()

@@ -18,7 +18,7 @@ from stressbed.errors import DataError
 from stressbed.fingerprint import digest, text_digest
 from stressbed.generate.languages import touched
 from stressbed.paths import Variant
-from stressbed.store import write_atomic
+from stressbed.store import read_parquet, write_atomic
 from stressbed.transform import VERSION
 from stressbed.transform.flags import FLAGS, NOT_JUDGED, flag
 from stressbed.transform.outcome import resolve
@@ -78,8 +78,9 @@ def transform(
 
     Raises:
         DataError: The completions do not cover the texts: one of the files is stale.
+        StoreError: The completions file is damaged.
     """
-    table = pq.read_table(completions)
+    table = read_parquet(completions)
     metadata = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
     absent: dict[str, str] = json.loads(metadata["stressbed.absent"])
     answers = _by_text(table)
