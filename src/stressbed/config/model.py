@@ -26,6 +26,11 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str | int) and not isinstance(value, bool) else value
 
 
+def _whole(value: object) -> object:
+    """Return a number for its digits: within `--config 'seeds=[1, 2]'` Snakemake leaves them as text."""
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+
+
 Listed = BeforeValidator(_listed)
 ListedIds = Annotated[list[Id], BeforeValidator(_listed, json_schema_input_type=list[Id] | Id)]
 
@@ -50,7 +55,7 @@ class RunConfig(Strict):
     transformations: Annotated[list[Id], Listed] = Field(
         min_length=1, description="Catalogue ids of transformations."
     )
-    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Listed] = Field(
+    seeds: Annotated[list[Annotated[int, Field(ge=0), BeforeValidator(_whole)]], Listed] = Field(
         min_length=1,
         description="Seeds of the rewriting: drawn languages, and sampling where temperature > 0.",
     )

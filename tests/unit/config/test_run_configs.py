@@ -91,6 +91,7 @@ def test_loading_is_light_and_fast():
 def test_values_of_the_command_line_may_stand_alone():
     plan = shipped("test.yaml", seeds=7, datasets="helpdesk", job_axes="embedder")
     assert plan.config.seeds == [7]
+    assert shipped("test.yaml", seeds=["1337", "8"]).config.seeds == [1337, 8]
     assert plan.config.datasets == ["helpdesk"]
     assert plan.config.job_axes == ["embedder"]
 
