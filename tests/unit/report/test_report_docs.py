@@ -32,15 +32,16 @@ def test_every_caption_is_there_and_says_something():
 
 
 def render(config):
-    jinja2 = pytest.importorskip("jinja2")
-    docutils = pytest.importorskip("docutils.core")
+    import docutils.core
+    import jinja2
+
     fake = type("Snakemake", (), {"config": config})
     # Snakemake's own setting, which takes away the line end after a block.
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
     for path in sorted((ROOT / "workflow" / "report").glob("*.rst")):
         text = environment.from_string(path.read_text(encoding="utf-8")).render(snakemake=fake)
         # halt_level 2: a warning of reStructuredText is an error here.
-        parts = docutils.publish_parts(text, writer="html", settings_overrides={"halt_level": 2})
+        parts = docutils.core.publish_parts(text, writer="html", settings_overrides={"halt_level": 2})
         yield path.stem, parts["body"]
 
 
