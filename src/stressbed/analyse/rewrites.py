@@ -9,7 +9,8 @@ import pandas as pd
 from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table
 from stressbed.analyse.tables import finish, ordered
-from stressbed.collect.rewrites import FLAGS, OUTCOMES
+from stressbed.transform.flags import FLAGS
+from stressbed.transform.outcome import OUTCOMES
 
 RATE_NOTE = (
     "Per cent of rewritten texts, all seeds together. total: texts with at least one flag, so it is at "

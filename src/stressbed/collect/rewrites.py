@@ -11,22 +11,7 @@ import pyarrow as pa
 from stressbed.fingerprint import text_digest
 from stressbed.paths import variant_of_path
 from stressbed.store import read_parquet
-
-FLAGS = (
-    "identical",
-    "empty",
-    "ellipsis",
-    "json_fragment",
-    "reasoning_leak",
-    "prefix_leak",
-    "wrong_language",
-    "runaway",
-    "truncated",
-    "summary_too_long",
-)
-"""The ten error flags of a rewritten text, in the order of the paper's tables."""
-
-OUTCOMES = ("ok", "flagged", "retried", "fallback", "dropped")
+from stressbed.transform.flags import FLAGS
 
 COORDINATES = ("dataset", "generator", "transformation", "seed")
 _GROUP = ["source_language", "target_language", "outcome"]

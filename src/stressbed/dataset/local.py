@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stressbed.config.check_tables import OPTIONAL, TABLES
 from stressbed.config.tables import read_table
 from stressbed.errors import DataError, suggest
 from stressbed.sources import resolve
@@ -14,33 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from stressbed.config.entries import DatasetEntry
-
-PAIR = ("sentence1", "sentence2")
-TABLES: dict[str, dict[str, tuple[str, ...]]] = {
-    "Classification": {"train": ("text", "label"), "test": ("text", "label")},
-    "MultilabelClassification": {"train": ("text", "labels"), "test": ("text", "labels")},
-    "Clustering": {"test": ("text", "label")},
-    "PairClassification": {"test": (*PAIR, "label")},
-    "STS": {"test": (*PAIR, "score")},
-    "STR": {"test": (*PAIR, "score")},
-    "Summarization": {"test": ("text", "human_summaries", "machine_summaries", "relevance")},
-    "BitextMining": {"test": PAIR},
-    "Retrieval": {
-        "corpus": ("id", "text"),
-        "queries": ("id", "text"),
-        "qrels": ("query_id", "corpus_id", "score"),
-    },
-    "Reranking": {
-        "corpus": ("id", "text"),
-        "queries": ("id", "text"),
-        "qrels": ("query_id", "corpus_id", "score"),
-        "top_ranked": ("query_id", "corpus_id"),
-    },
-}
-"""Tables and columns that each task type needs."""
-
-OPTIONAL: dict[str, tuple[str, ...]] = {"corpus": ("title",), "queries": ("instruction",)}
-"""Columns that a table may have besides."""
 
 LISTS = frozenset({"labels", "human_summaries", "machine_summaries", "relevance"})
 NUMBERS = frozenset({"score"})

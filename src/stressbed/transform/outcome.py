@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from stressbed.config.entries import TransformationEntry
 from stressbed.generate.request import Finish
 from stressbed.generate.settle import Settled, settle
 
 Outcome = Literal["ok", "flagged", "retried", "fallback", "dropped"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True)
