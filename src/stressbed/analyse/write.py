@@ -107,6 +107,10 @@ def _best_rows(table: Table, name: str, decimals: int) -> list[int]:
     return [i for i, v in enumerate(values.head(table.rows)) if v == best]
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""Characters that LaTeX refuses and no reader sees; the CSV tables keep them."""
+
+
 def _show(value: object, name: str, decimals: int, names: Names, escape: Escape) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return escape(DASH)
@@ -116,7 +120,7 @@ def _show(value: object, name: str, decimals: int, names: Names, escape: Escape)
         # Adding zero turns -0.0 into 0.0.
         return escape(f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−"))
     text = names.label(str(value)) if name in LABELLED else str(value)
-    text = " ".join(text.split())
+    text = " ".join(_CONTROL.sub(" ", text).split())
     return escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
 
 

@@ -51,6 +51,14 @@ def test_long_tables_are_cut_and_say_so():
     assert "t.csv has 1 more" in text
 
 
+def test_control_characters_of_texts_do_not_reach_markdown_and_latex():
+    found = Table("t", "T", pd.DataFrame({"text": ["nul\x00 bell\x07 escape\x1b[0m next\x85line"]}))
+    for written in (to_markdown(found, nothing()), to_latex(found, nothing())):
+        assert "nul bell escape" in written
+        assert not [c for c in written if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160]
+    assert "nul\x00 bell" in to_csv(found.frame)
+
+
 def test_latex_escapes_what_texts_may_hold():
     frame = pd.DataFrame({"text": ["50% of {x}_1 & \\more ~ ^ # $", "two\nlines | bar"], "hteb": [-1.0, 2.0]})
     tex = to_latex(Table("t", "T", frame), nothing())
