@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
 import resource
@@ -18,6 +19,9 @@ from stressbed.errors import StressbedError
 from stressbed.store import write_text
 
 log = logging.getLogger("stressbed")
+
+FOLDER_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES})
+"""Full or write-protected disks: the user's to mend, like a wrong config."""
 
 
 @dataclass
@@ -61,6 +65,13 @@ def job(
         yield this
     except StressbedError as e:
         log.error("%s %s failed\n%s", stage, name, e)  # noqa: TRY400  # the message is for the user
+        sys.exit(1)
+    except OSError as e:
+        if e.errno not in FOLDER_ERRORS:
+            log.exception("%s %s failed", stage, name)
+            raise
+        log.error("%s %s failed\n%s: %s", stage, name, e.strerror, e.filename or "results")  # noqa: TRY400
+        log.error("  do: make room, or the folder writable, and run again: what is stored is kept")  # noqa: TRY400
         sys.exit(1)
     except Exception:
         log.exception("%s %s failed", stage, name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stressbed.config.entries import GeneratorEntry, PromptEntry, TransformationEntry
 from stressbed.generate.engines import open_engine
+from stressbed.generate.engines.shared import SharedEngine
 from stressbed.generate.run import generate
 from stressbed.jobs import job
 from stressbed.paths import Variant, variant_of_path
@@ -36,10 +37,13 @@ with job(
     name=name,
     decides=snakemake.params.decides,
 ) as this:
+    engines: dict[str, SharedEngine] = {}
     for (dataset, generator), files in outputs.items():
         entry = GeneratorEntry.model_validate(spec["generators"][generator])
         folder = Path(spec["generators_folders"][generator])
         manifest, texts = inputs[dataset]
+        opening = partial(open_engine, entry, cache=store, folder=folder)
+        engines.setdefault(generator, SharedEngine(opening))
         stats = generate(
             dataset=dataset,
             manifest=read_json(manifest),
@@ -51,6 +55,8 @@ with job(
             seeds=spec["seeds"],
             store_root=store,
             outputs=files,
-            open_engine=partial(open_engine, entry, cache=store, folder=folder),
+            open_engine=engines[generator].get,
         )
         this.count(asdict(stats))
+    for engine in engines.values():
+        engine.close_for_good()

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from stressbed.config.load import Plan
 from stressbed.fingerprint import digest
 
+AXES = ("lexical_stylistic", "length", "language")
+
 AXIS_LABELS = {
     "original": "Original",
     "lexical_stylistic": "Lexical/Stylistic",
@@ -30,7 +32,7 @@ class Names:
         embedders: Label of each embedder, in the order of the run's config.
         datasets: Label of each dataset, in the order of the run's config.
         generators: Label of each generator, in the order of the run's config.
-        transformations: Label of each transformation, by its `order` in the catalogue.
+        transformations: Label of each transformation, by axis and `order` in the catalogue.
         axes: Axis of each transformation.
         colours: Colour by catalogue id or axis (hex), where the run's config sets one.
         parameters: Number of parameters of each embedder, where the catalogue knows it.
@@ -48,7 +50,10 @@ class Names:
     def of(cls, plan: Plan) -> Names:
         """Return the names of a run; its `labels` come before the catalogue's."""
         c, catalogue = plan.config, plan.catalogue
-        entries = sorted((catalogue.transformations[t] for t in c.transformations), key=lambda e: e.order)
+        entries = sorted(
+            (catalogue.transformations[t] for t in c.transformations),
+            key=lambda e: (AXES.index(e.axis), e.order),
+        )
         return cls(
             embedders={e: c.labels.get(e) or catalogue.embedders[e].label or e for e in c.embedders},
             datasets={d: c.labels.get(d, d) for d in c.datasets},
