@@ -50,7 +50,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
         ],
         "generators": [
             {"id": "embedded", "engine": "transformers", **GGUF, **common},
-            {"id": "in-process", "engine": "vllm", "engine_options": {"enforce_eager": True}, **GGUF, **common},
+            {"id": "in-process", "engine": "vllm", "engine_options": {"enforce_eager": True},
+             **GGUF, **common},
         ],
     }  # fmt: skip
     (project.folder / "vllm.yaml").write_text(yaml.safe_dump(entries))
