@@ -75,7 +75,8 @@ def test_a_changed_prompt_redoes_its_transformation_only(project: Project) -> No
     project.run()
     after = project.fingerprints()
     assert {name.split("/")[-2] for name in changed(before, after)} == {"paraphrasing"}
-    assert computed(project) == 4
+    # At temperature 0 both seeds ask the same, so their cells share a fingerprint and are computed once.
+    assert computed(project) == len({after[name] for name in changed(before, after)})
 
 
 @pytest.mark.parametrize(

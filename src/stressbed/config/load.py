@@ -88,7 +88,7 @@ def load_run(config: Mapping[str, Any], *, base: Path | None = None) -> Plan:
     """
     from stressbed.config.checks import check
 
-    base = base or Path.cwd()
+    base = base or Path()
     problems: list[StressbedError] = list(secrets.find(dict(config), "run config"))
     try:
         run = RunConfig.model_validate(dict(config))
