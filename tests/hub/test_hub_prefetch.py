@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ from loopback import Hub
 
 pytestmark = pytest.mark.slow  # fresh processes that import torch and sentence-transformers
 
+ROOT = Path(__file__).resolve().parents[2]
 MODEL, REVISION = "made/tiny", "b" * 40
 TRANSFORMATION = {
     "id": "paraphrasing",
@@ -109,3 +114,28 @@ def test_all_that_could_not_be_brought_is_named(tmp_path):
     assert MODEL in said
     assert "no such repository" in said
     assert "stsbenchmark" in said
+
+
+def test_a_whole_run_with_the_hub_switched_off(tmp_path):
+    config = catalogue(tmp_path)
+    child([["make_model", [str(tmp_path / "model")]]], "http://127.0.0.1:9", tmp_path / "maker")
+    repository, home = "mteb/stsbenchmark-sts", tmp_path / "home"
+    with Hub(tmp_path / "root") as hub:
+        hub.add("datasets", repository, REVISIONS[repository], MADE[repository]())
+        hub.add("models", MODEL, REVISION, files_below(tmp_path / "model"))
+        child([["prefetch", [config, str(tmp_path)]]], hub.url, home)
+    for name in ("workflow", "profiles"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(ROOT / "Snakefile", tmp_path / "Snakefile")
+    (tmp_path / "run.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    nowhere = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "1", "HF_HOME": str(home / "hf")}
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "run.yaml"],
+        cwd=tmp_path, env={**os.environ, **nowhere, "HOME": str(home)}, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:]
+    cells = [json.loads(p.read_text()) for p in (tmp_path / "results" / "scores").rglob("*.json")]
+    assert [c["status"] for c in cells] == ["ok", "ok"]
+    assert {c["embedder"] for c in cells} == {"tiny"}
+    assert (tmp_path / "results" / "runs" / "r" / "report.html").exists()

@@ -152,6 +152,18 @@ def test_any_cut_into_jobs_gives_the_same_scores(finished: Project, tmp_path: Pa
     assert other.fingerprints() == finished.fingerprints()
 
 
+def test_a_neural_embedder_scores_the_same_however_it_is_cut(tmp_path: Path) -> None:
+    """Its vectors may differ in the last bits with the batch they are in; scores must not show it."""
+    scores = []
+    for axes in (["embedder"], ["embedder", "dataset", "variant"]):
+        project = make_project(tmp_path / "-".join(axes))
+        project.config(embedders=["minilm-l6"], transformations=["paraphrasing"], seeds=[1], job_axes=axes)
+        project.run("--until", "score")
+        scores.append({name: cell["score"] for name, cell in project.cells().items()})
+    assert len(scores[0]) == 2
+    assert scores[0] == pytest.approx(scores[1], abs=1e-4)
+
+
 def test_a_run_killed_in_each_stage_ends_with_the_same_tables(finished: Project, tmp_path: Path) -> None:
     project = make_project(tmp_path / "project")
     for stage in ("dataset", "texts", "generate", "transform", "embed", "score"):
