@@ -118,6 +118,9 @@ def test_all_that_could_not_be_brought_is_named(tmp_path):
 
 def test_a_whole_run_with_the_hub_switched_off(tmp_path):
     config = catalogue(tmp_path)
+    config["embedders"].append("random")
+    more = {"embedders": [{"id": "random", "backend": "random", "model": "random"}]}
+    (tmp_path / "config" / "catalogue" / "more.yaml").write_text(yaml.safe_dump(more), encoding="utf-8")
     child([["make_model", [str(tmp_path / "model")]]], "http://127.0.0.1:9", tmp_path / "maker")
     repository, home = "mteb/stsbenchmark-sts", tmp_path / "home"
     with Hub(tmp_path / "root") as hub:
@@ -136,6 +139,11 @@ def test_a_whole_run_with_the_hub_switched_off(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-4000:]
     cells = [json.loads(p.read_text()) for p in (tmp_path / "results" / "scores").rglob("*.json")]
-    assert [c["status"] for c in cells] == ["ok", "ok"]
-    assert {c["embedder"] for c in cells} == {"tiny"}
+    assert {c["embedder"]: c["status"] for c in cells} == {"random": "ok", "tiny": "failed"}
+    # The made model knows no word and gives every text the same vector: a failed cell, not a failed run.
+    assert {c["error"] for c in cells if c["embedder"] == "tiny"} == {
+        "default/test: cosine_spearman is undefined on these data"
+    }
+    embedded = json.loads(next((tmp_path / "results" / "embeddings" / "tiny").rglob("0.json")).read_text())
+    assert (embedded["dimension"], embedded["n_strings"]) == (16, 60)
     assert (tmp_path / "results" / "runs" / "r" / "report.html").exists()

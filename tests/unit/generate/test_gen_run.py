@@ -44,6 +44,7 @@ def fake(cat, log=None, attempts=2, temperature=0.0, **options):
     changes = {
         "engine_options": options | extra, "retry": {"attempts": attempts}, "batch_size": 16,
         "sampling": {"temperature": temperature}, "context": 500,
+        "limits": {"factor": 2.0, "minimum": 32, "maximum": 256, "expansion_factor": 3.0},
     }  # fmt: skip
     return type(cat.generators["fake"]).model_validate(base | changes)
 
