@@ -22,9 +22,12 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 RECORD = PACKAGE / "stages.json"
 SHARED = ("fingerprint.py", "paths.py", "sources.py", "models.py")
-"""Modules that several stages use; they count as a stage of their own, without a version."""
+"""Modules that several stages use, beside the package `stats`; they count as a stage of their own, without a version."""
 
-STAGES = ("dataset", "generate", "transform", "embed", "score", "collect", "analyse", "plot", "report")
+STAGES = (
+    "dataset", "generate", "transform", "embed", "score", "collect", "analyse", "plot", "report", "select",
+    "human",
+)  # fmt: skip
 
 
 def source_hash(files: Sequence[Path]) -> str:
@@ -47,7 +50,8 @@ def current() -> dict[str, dict[str, str]]:
         files = [p for p in folder.rglob("*") if p.suffix in {".py", ".yaml", ".json"}]
         version = importlib.import_module(f"stressbed.{stage}").VERSION
         found[stage] = {"version": version, "source": source_hash(files)}
-    found["shared"] = {"version": "", "source": source_hash([PACKAGE / name for name in SHARED])}
+    shared = [*(PACKAGE / name for name in SHARED), *(PACKAGE / "stats").rglob("*.py")]
+    found["shared"] = {"version": "", "source": source_hash(shared)}
     return found
 
 

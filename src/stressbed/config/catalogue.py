@@ -15,7 +15,9 @@ from stressbed.config.entries import (
     DatasetEntry,
     EmbedderEntry,
     GeneratorEntry,
+    JudgePromptEntry,
     PromptEntry,
+    SelectionEntry,
     TransformationEntry,
 )
 from stressbed.config.model import Strict
@@ -29,6 +31,8 @@ KINDS: dict[str, type[Strict]] = {
     "generators": GeneratorEntry,
     "transformations": TransformationEntry,
     "prompts": PromptEntry,
+    "judge_prompts": JudgePromptEntry,
+    "selections": SelectionEntry,
 }
 
 
@@ -81,6 +85,8 @@ class Catalogue:
     generators: Mapping[str, GeneratorEntry] = field(default_factory=dict)
     transformations: Mapping[str, TransformationEntry] = field(default_factory=dict)
     prompts: Mapping[str, PromptEntry] = field(default_factory=dict)
+    judge_prompts: Mapping[str, JudgePromptEntry] = field(default_factory=dict)
+    selections: Mapping[str, SelectionEntry] = field(default_factory=dict)
     origin: Mapping[tuple[str, str], Path] = field(default_factory=dict)
 
     @classmethod

@@ -203,6 +203,61 @@ class TransformationEntry(Strict):
         default="original", description="When the prompt does not fit the model."
     )
     order: int = Field(default=0, description="Place in tables and figures.")
+    task: str = Field(
+        default="",
+        description=(
+            "What a rater, human or LLM, is told that was to be done, as one sentence; may name "
+            "`{source_language}` and `{target_language}`."
+        ),
+    )
+
+
+class JudgePromptEntry(Strict):
+    """What an LLM that rates rewrites is asked; the answer is one number of the scale."""
+
+    id: Id = Field(description="Name in selections.")
+    version: int = Field(default=1, ge=1, description="Raise it when the words change.")
+    template: str = Field(
+        description=(
+            "The words. `{task}`, `{original}` and `{rewrite}` must stand in it; `{source_language}` and "
+            "`{target_language}` may."
+        )
+    )
+    role: Literal["user", "system"] = Field(default="user", description="Role of the message.")
+    scale: list[int] = Field(default=[1, 2, 3, 4, 5], min_length=2, description="Ratings, worst first.")
+    max_tokens: int = Field(
+        default=16, gt=0, description="Output limit where the engine cannot guide the answer."
+    )
+    source: str = Field(description="Where the words come from.")
+
+
+class SelectionEntry(Strict):
+    """How a generator is chosen: candidates, screening data, shortlist, judges."""
+
+    id: Id = Field(description="Name in run configs and paths.")
+    candidates: list[Id] = Field(min_length=2, description="Generators to choose from.")
+    dataset: Id = Field(description="Dataset whose texts every candidate rewrites.")
+    rows: int | None = Field(
+        default=None, gt=0, description="Screen so many rows (pairs, documents, ...) only, drawn at random."
+    )
+    sample_seed: int = Field(default=0, ge=0, description="Seed of that draw.")
+    transformations: list[Id] = Field(min_length=1, description="Transformations that are screened.")
+    seed: int = Field(default=1337, ge=0, description="Seed of the rewriting.")
+    shortlist: int = Field(
+        default=5, ge=2, description="So many candidates with the lowest error rates judge each other."
+    )
+    judges: list[Id] = Field(default=[], description="Generators that judge beside the shortlist.")
+    judge_prompt: Id = Field(description="Prompt of the judges.")
+    rating: Literal["choice", "expected"] = Field(
+        default="choice",
+        description=(
+            "`choice`: the number that the judge answers. `expected`: the mean of the scale under its "
+            "token probabilities, where the engine gives them."
+        ),
+    )
+    resamples: int = Field(default=10_000, ge=100, description="Bootstrap resamples.")
+    alpha: float = Field(default=0.05, gt=0, lt=1, description="Level of intervals and letters.")
+    description: str = Field(default="", description="What it is.")
 
 
 class EmbedderEntry(ModelSource):
@@ -247,7 +302,7 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
             "retry", "context",
         }
     ),
-    "transformation": frozenset({"id", "label", "axis", "order"}),
+    "transformation": frozenset({"id", "label", "axis", "order", "task"}),
     "embedder": frozenset(
         {
             "id", "label", "licence", "gated", "parameters", "batch_size", "base_url",

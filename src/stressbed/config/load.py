@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from stressbed import paths
 from stressbed.config import secrets
 from stressbed.config.catalogue import Catalogue, identity, problems_of
-from stressbed.config.model import RunConfig
+from stressbed.config.entries import SelectionEntry
+from stressbed.config.model import AUTO, RunConfig
 from stressbed.config.yamlfile import read_mapping
 from stressbed.errors import Problems, StressbedError
 from stressbed.paths import Variant
@@ -36,6 +37,28 @@ class Plan:
     def run_folder(self) -> Path:
         """Folder of this run's outputs."""
         return self.results / paths.RUN_FOLDER.format(run=self.config.run)
+
+    @property
+    def auto(self) -> bool:
+        """Whether a selection chooses the generator."""
+        return self.config.generator == [AUTO]
+
+    @property
+    def only_selects(self) -> bool:
+        """Whether the run makes a selection and nothing else."""
+        return self.config.selection is not None and not self.config.embedders
+
+    @property
+    def selection(self) -> SelectionEntry | None:
+        """The run's selection, if it has one."""
+        name = self.config.selection
+        return None if name is None else self.catalogue.selections[name]
+
+    def with_winner(self, winner: str) -> Plan:
+        """Return the plan in which `generator: auto` has become a candidate's id; others as they are."""
+        if not self.auto:
+            return self
+        return replace(self, config=self.config.model_copy(update={"generator": [winner]}))
 
     @property
     def rewrites(self) -> list[Variant]:

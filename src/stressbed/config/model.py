@@ -35,6 +35,54 @@ Listed = BeforeValidator(_listed)
 ListedIds = Annotated[list[Id], BeforeValidator(_listed, json_schema_input_type=list[Id] | Id)]
 
 
+AUTO = "auto"
+"""The generator that a selection chooses."""
+
+
+class LabelPreservation(Strict):
+    """A study of whether a rewritten pair keeps its similarity, on rated pairs of texts."""
+
+    dataset: Id = Field(description="An STS dataset of the run.")
+    transformations: list[Id] = Field(
+        default=["paraphrasing", "summarised_expansion", "translation"],
+        min_length=1,
+        description="Transformations whose pairs are rated.",
+    )
+    pairs: int = Field(default=50, gt=0, description="Pairs that are drawn per transformation.")
+    raters: int = Field(default=2, ge=1, description="Fewest raters per pair.")
+
+
+class HumanStudy(Strict):
+    """Ratings by people: what goes onto the sheets, and where the filled ones lie."""
+
+    per_transformation: int = Field(
+        default=100,
+        gt=0,
+        description=(
+            "Rewrites drawn per transformation; Translation and Cross-Translation are pooled, so they give "
+            "twice as many, stratified by target language."
+        ),
+    )
+    seed: int = Field(default=0, ge=0, description="Seed of the draw and of the order on the sheets.")
+    source_languages: Annotated[list[str], Listed] = Field(
+        default=[], description="Only texts in these languages; all by default."
+    )
+    raters: int = Field(default=3, ge=1, description="Fewest raters per item.")
+    threshold: float = Field(
+        default=3.0, ge=1, le=5, description="A transformation with a lower mean rating is not accepted."
+    )
+    label_preservation: LabelPreservation | None = Field(
+        default=None, description="Also sheets on whether pairs keep their similarity."
+    )
+    drift_embedder: Id | None = Field(
+        default=None, description="Embedder of the drift; the run's first one by default."
+    )
+    ratings: Annotated[list[str], Listed] = Field(
+        default=[], description="Filled sheets: files, or folders of them. Without any, sheets are written."
+    )
+    resamples: int = Field(default=10_000, ge=100, description="Bootstrap resamples.")
+
+
 class RunConfig(Strict):
     """One run: which cells exist and where their results go."""
 
@@ -49,15 +97,30 @@ class RunConfig(Strict):
             "Folders or files with catalogue entries of your own; they are read after `config/catalogue`."
         ),
     )
-    datasets: Annotated[list[Id], Listed] = Field(min_length=1, description="Catalogue ids of datasets.")
-    embedders: Annotated[list[Id], Listed] = Field(min_length=1, description="Catalogue ids of embedders.")
-    generator: ListedIds = Field(min_length=1, description="Catalogue id of the generator, or a list of ids.")
+    selection: Id | None = Field(
+        default=None,
+        description=(
+            "Catalogue id of the selection that `generator: auto` stands for. A run with a selection and "
+            "nothing else only makes the selection."
+        ),
+    )
+    datasets: Annotated[list[Id], Listed] = Field(default=[], description="Catalogue ids of datasets.")
+    embedders: Annotated[list[Id], Listed] = Field(default=[], description="Catalogue ids of embedders.")
+    generator: ListedIds = Field(
+        default=[],
+        description=(
+            "Catalogue id of the generator, or a list of ids; `auto` for the winner of the `selection`."
+        ),
+    )
     transformations: Annotated[list[Id], Listed] = Field(
-        min_length=1, description="Catalogue ids of transformations."
+        default=[], description="Catalogue ids of transformations."
     )
     seeds: Annotated[list[Annotated[int, Field(ge=0), BeforeValidator(_whole)]], Listed] = Field(
-        min_length=1,
+        default=[],
         description="Seeds of the rewriting: drawn languages, and sampling where temperature > 0.",
+    )
+    human: HumanStudy | None = Field(
+        default=None, description="A study with human raters, made after the rewriting."
     )
     job_axes: Annotated[list[JobAxis], Listed] = Field(
         default=["embedder", "dataset"],
