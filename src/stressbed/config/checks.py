@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stressbed.config.check_datasets import check_dataset
+from stressbed.config.check_human import check_human
 from stressbed.config.check_models import check_ability, check_embedder, check_generator
+from stressbed.config.check_selection import check_selection
 from stressbed.config.check_transformations import check_pair, check_transformation
 from stressbed.errors import ConfigError, Problems, StressbedError, suggest
 
@@ -24,15 +26,39 @@ def check(plan: Plan) -> None:
     Raises:
         Problems: Everything that was found, in one go.
     """
-    problems = [*names(plan), *entries(plan), *together(plan), *shown(plan), *writable(plan.results)]
+    problems = [
+        *lacking(plan),
+        *names(plan),
+        *check_selection(plan),
+        *check_human(plan),
+        *entries(plan),
+        *together(plan),
+        *shown(plan),
+        *writable(plan.results),
+    ]
     if problems:
         raise Problems(problems)
+
+
+def lacking(plan: Plan) -> Problem:
+    """Yield keys without which a run has no cells; one that only makes a selection has none."""
+    if plan.only_selects:
+        return
+    for key in (*_KEYS.values(), "seeds"):
+        if not getattr(plan.config, key):
+            yield ConfigError(
+                f"the key {key!r} is missing or empty",
+                where=f"run config, key {key!r}",
+                do=f"add `{key}: [...]`",
+            )
 
 
 def names(plan: Plan) -> Problem:
     """Yield ids that the catalogue does not hold, and values that stand twice in a list."""
     for kind, key in _KEYS.items():
         for name in dict.fromkeys(getattr(plan.config, key)):
+            if key == "generator" and plan.auto:
+                continue
             try:
                 plan.catalogue.get(kind, name, f"run config, key {key!r}")
             except ConfigError as e:
@@ -55,8 +81,21 @@ _KEYS = {
 
 
 def _chosen(plan: Plan, kind: str) -> list[str]:
+    """Return the ids of a kind that the run or its selection names and the catalogue holds."""
     known = getattr(plan.catalogue, kind)
-    return [name for name in dict.fromkeys(getattr(plan.config, _KEYS[kind])) if name in known]
+    named = plan.config.embedders if kind == "embedders" else _all_named(plan)[kind]
+    return [name for name in dict.fromkeys(named) if name in known]
+
+
+def _all_named(plan: Plan) -> dict[str, list[str]]:
+    if plan.config.selection is not None and plan.config.selection not in plan.catalogue.selections:
+        c = plan.config
+        return {"datasets": c.datasets, "generators": c.generator, "transformations": c.transformations}
+    return {
+        "datasets": plan.datasets,
+        "generators": plan.generators,
+        "transformations": plan.transformations,
+    }
 
 
 def entries(plan: Plan) -> Problem:
@@ -75,8 +114,8 @@ def entries(plan: Plan) -> Problem:
 def together(plan: Plan) -> Problem:
     """Yield pairs of entries that do not go together."""
     c = plan.catalogue
-    for dataset in _chosen(plan, "datasets"):
-        for name in _chosen(plan, "transformations"):
+    for dataset in (d for d in plan.config.datasets if d in c.datasets):
+        for name in (t for t in plan.config.transformations if t in c.transformations):
             yield from check_pair(c.transformations[name], c.datasets[dataset])
         for name in _chosen(plan, "embedders"):
             yield from check_ability(c.embedders[name], c.datasets[dataset])
@@ -85,7 +124,12 @@ def together(plan: Plan) -> Problem:
 def shown(plan: Plan) -> Problem:
     """Yield labels and colours of ids that the run does not have."""
     c = plan.config
-    known = {*c.datasets, *c.embedders, *c.generator, *c.transformations}
+    known = {
+        *_chosen(plan, "datasets"),
+        *c.embedders,
+        *_chosen(plan, "generators"),
+        *_chosen(plan, "transformations"),
+    }
     for key in ("labels", "colours"):
         for name in getattr(c, key):
             if name not in known:

@@ -20,6 +20,10 @@ from stressbed.paths import Variant
 from stressbed.sources import resolve
 
 
+RATING_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".xlsx"})
+"""Kinds of files that a folder of ratings may hold; others in it are left alone."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """A checked run config with its catalogue."""
@@ -46,13 +50,50 @@ class Plan:
     @property
     def only_selects(self) -> bool:
         """Whether the run makes a selection and nothing else."""
-        return self.config.selection is not None and not self.config.embedders
+        c = self.config
+        return c.selection is not None and not any([c.datasets, c.embedders, c.transformations, c.seeds])
 
     @property
     def selection(self) -> SelectionEntry | None:
         """The run's selection, if it has one."""
         name = self.config.selection
         return None if name is None else self.catalogue.selections[name]
+
+    @property
+    def selection_folder(self) -> Path:
+        """Folder of the run's selection."""
+        return self.results / paths.SELECTION.format(selection=self.config.selection)
+
+    @property
+    def generators(self) -> list[str]:
+        """All generators that the run may use: its own, and its selection's candidates and judges."""
+        own = [] if self.auto else self.config.generator
+        chosen = self.selection
+        others = [] if chosen is None else [*chosen.candidates, *chosen.judges]
+        return list(dict.fromkeys([*own, *others]))
+
+    @property
+    def datasets(self) -> list[str]:
+        """All datasets that the run uses: its own and its selection's."""
+        chosen = self.selection
+        return list(dict.fromkeys([*self.config.datasets, *([] if chosen is None else [chosen.dataset])]))
+
+    @property
+    def transformations(self) -> list[str]:
+        """All transformations that the run uses: its own and its selection's."""
+        chosen = self.selection
+        others = [] if chosen is None else chosen.transformations
+        return list(dict.fromkeys([*self.config.transformations, *others]))
+
+    def rating_files(self) -> list[Path]:
+        """Return the files with people's ratings that the config names, those in its folders included."""
+        study = self.config.human
+        found: list[Path] = []
+        for name in [] if study is None else study.ratings:
+            path = self.base / name
+            inside = path.iterdir() if path.is_dir() else [path]
+            found += sorted(p for p in inside if path.is_file() or p.suffix.lower() in RATING_SUFFIXES)
+        return found
 
     def with_winner(self, winner: str) -> Plan:
         """Return the plan in which `generator: auto` has become a candidate's id; others as they are."""
