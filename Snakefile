@@ -25,22 +25,24 @@ include: "workflow/rules/plot.smk"
 include: "workflow/rules/report.smk"
 
 
+if grid.plan.config.selection:
+
+    include: "workflow/rules/select.smk"
+
+
+if grid.plan.config.human:
+
+    include: "workflow/rules/human.smk"
+
+
 # Every intermediate is a target: one that a failed job removed would otherwise go unnoticed.
 rule all:
     default_target: True
     input:
-        grid.datasets(paths.MANIFEST),
-        grid.datasets(paths.TEXTS),
-        grid.datasets(paths.INPUTS),
-        grid.all_rewrites(paths.COMPLETIONS),
-        grid.all_rewrites(paths.TRANSFORM),
-        grid.all_cells(paths.EMBEDDING),
-        grid.all_cells(paths.SCORE),
-        rules.collect.output,
-        rules.analyse.output,
-        rules.plot.output,
-        rules.summary.output,
-        rules.config.output,
+        selection.targets(),
+        lambda wc: selection.ratings(shortlisted()) if selection.plan.selection else [],
+        lambda wc: chosen().targets(),
+        people.targets(),
     message:
         f"all results of the run {grid.plan.config.run}"
 

@@ -11,6 +11,7 @@ so that a changed label or batch size does not rerun a job).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -19,12 +20,26 @@ from typing import Any
 
 import yaml
 
-from stressbed import analyse, collect, dataset, embed, generate, paths, plot, report, score, transform
+from stressbed import (
+    analyse,
+    collect,
+    dataset,
+    embed,
+    generate,
+    human,
+    paths,
+    plot,
+    report,
+    score,
+    select,
+    transform,
+)  # fmt: skip
 from stressbed.analyse.names import Names
 from stressbed.config import Plan
 from stressbed.errors import StoreError
 from stressbed.fingerprint import digest
 from stressbed.paths import Cell, Variant
+from stressbed.select.winner import resolved
 from stressbed.store import read_json
 
 VERSIONS: dict[str, str] = {
@@ -38,6 +53,8 @@ VERSIONS: dict[str, str] = {
     "analyse": analyse.VERSION,
     "plot": plot.VERSION,
     "report": report.VERSION,
+    "select": select.VERSION,
+    "human": human.VERSION,
 }
 """Version of each stage: part of its rule's params."""
 
@@ -48,6 +65,31 @@ class Grid:
 
     plan: Plan
 
+    def with_winner(self) -> Grid:
+        """Return the grid in which `generator: auto` is the generator that the selection has chosen.
+
+        Raises:
+            ConfigError: The selection has not chosen yet.
+        """
+        return Grid(resolved(self.plan)) if self.plan.auto else self
+
+    def targets(self) -> list[str]:
+        """Return every file of the run beside those of its selection and of its study with people.
+
+        Every intermediate is among them: one that a failed job removed would otherwise go unnoticed.
+        """
+        if self.plan.only_selects:
+            return [self.run_path("config.yaml")]
+        tables = expand_names(self.run_path("tables"), self.tables, analyse.SUFFIXES)
+        figures = expand_names(self.run_path("figures"), self.figures, plot.SUFFIXES)
+        own = ("scores.parquet", "items.parquet", "summary.json", "summary.csv", "summary.md", "config.yaml")
+        return [
+            *self.datasets(paths.MANIFEST), *self.datasets(paths.TEXTS), *self.datasets(paths.INPUTS),
+            *self.all_rewrites(paths.COMPLETIONS), *self.all_rewrites(paths.TRANSFORM),
+            *self.all_cells(paths.EMBEDDING), *self.all_cells(paths.SCORE),
+            *tables, *figures, *map(self.run_path, own),
+        ]  # fmt: skip
+
     def path(self, pattern: str) -> str:
         """Return a pattern of the path grammar below the results folder."""
         return f"{self.plan.results}/{pattern}"
@@ -57,8 +99,27 @@ class Grid:
         return f"{self.plan.run_folder}/{name}"
 
     @property
+    def by_generator(self) -> bool:
+        """Whether a rewritten variant's generator is a wildcard of `embed` and `score`.
+
+        While a selection has not yet chosen, no list of outputs can name the generator. The original
+        has none, so it is a job of its own then.
+        """
+        return self.plan.auto and "variant" not in self.plan.config.job_axes
+
+    @property
+    def generator_pattern(self) -> str:
+        """Return a regular expression of what the wildcard `generator` may be."""
+        return "|".join(map(re.escape, self.plan.generators)) if self.by_generator else paths.ID_PATTERN
+
+    @property
     def embed_axes(self) -> list[str]:
         """Wildcards of `embed` and `score`."""
+        return [*self.plan.config.job_axes, *(["generator"] if self.by_generator else [])]
+
+    @property
+    def original_axes(self) -> list[str]:
+        """Wildcards of the jobs that embed and score untransformed datasets alone."""
         return list(self.plan.config.job_axes)
 
     @property
@@ -68,19 +129,36 @@ class Grid:
 
     def cells(self, pattern: str) -> list[str]:
         """Return the outputs of an `embed` or `score` job; its job axes stay wildcards."""
+        if self.by_generator:
+            return self._rewritten(pattern, self.embed_axes, {"embedder": self.plan.config.embedders})
         return self._expand(self.path(pattern), self.plan.variants, self.embed_axes)
+
+    def originals(self, pattern: str) -> list[str]:
+        """Return the outputs of a job for untransformed datasets alone; its job axes stay wildcards."""
+        return self._expand(self.path(pattern), [Variant.parse(paths.ORIGINAL)], self.original_axes)
+
+    def original_job(self, stage: str, folder: str = "jobs", suffix: str = "json") -> str:
+        """Return the path of such a job's statistics or log."""
+        generator = Variant.parse(paths.ORIGINAL).generator
+        return self.job(stage, self.embed_axes, folder, suffix).replace("{generator}", generator)
 
     def rewrites(self, pattern: str) -> list[str]:
         """Return the outputs of a `generate` or `transform` job; its job axes stay wildcards."""
-        text = self.path(pattern).replace("{variant}", paths.VARIANT)
+        return self._rewritten(pattern, self.generate_axes, {})
+
+    def _rewritten(
+        self, pattern: str, keep: Sequence[str], further: Mapping[str, Sequence[object]]
+    ) -> list[str]:
         config = self.plan.config
         axes: dict[str, Sequence[object]] = {
+            **further,
             "dataset": config.datasets,
             "generator": config.generator,
             "transformation": config.transformations,
             "seed": config.seeds,
         }
-        return _fill(text, {k: v for k, v in axes.items() if k not in self.generate_axes})
+        text = self.path(pattern).replace("{variant}", paths.VARIANT)
+        return _fill(text, {k: v for k, v in axes.items() if k not in keep})
 
     def all_cells(self, pattern: str) -> list[str]:
         """Return the files of all cells of the run."""
@@ -131,6 +209,10 @@ class Grid:
         found: list[str] = []
         for stage, axes in self.job_axes.items():
             found += _fill(self.job(stage, axes), {a: values[a] for a in axes})
+        if self.by_generator:
+            for stage in ("embed", "score"):
+                axes = self.original_axes
+                found += _fill(self.original_job(stage), {a: values[a] for a in axes})
         return found
 
     @property
@@ -156,16 +238,13 @@ class Grid:
             return [f"dataset:{name}={plan.dataset_identity(name)}"]
         if stage in {"generate", "transform"}:
             generators = self._chosen("generator", config.generator, wildcards)
-            found = [
-                f"transformation:{t}={catalogue.transformation_identity(t)}" for t in config.transformations
+            return [
+                *(
+                    f"transformation:{t}={catalogue.transformation_identity(t)}"
+                    for t in config.transformations
+                ),
+                *(line for g in generators for line in decided_by_generator(plan, g)),
             ]
-            for g in generators:
-                entry = catalogue.generators[g]
-                found.append(f"generator:{g}={plan.generator_identity(g)}")
-                rules = {"limits": entry.limits, "retry": entry.retry}
-                found += [f"{k}:{g}={v.model_dump_json()}" for k, v in rules.items()]
-                found.append(f"context:{g}={entry.context}")
-            return found
         if stage in {"embed", "score"}:
             embedders = self._chosen("embedder", config.embedders, wildcards)
             return [f"embedder:{e}={plan.embedder_identity(e)}" for e in embedders]
@@ -185,25 +264,25 @@ class Grid:
 
     def spec(self, *kinds: str) -> str:
         """Return the catalogue entries of the run's kinds as JSON, for a script."""
-        c = self.plan.config
+        plan, c = self.plan, self.plan.config
+        steps = [s for t in plan.transformations for s in plan.catalogue.transformations[t].steps]
         names = {
-            "datasets": c.datasets,
+            "datasets": plan.datasets,
             "embedders": c.embedders,
-            "generators": c.generator,
-            "transformations": c.transformations,
-            "prompts": sorted(
-                {s.prompt for t in c.transformations for s in self.plan.catalogue.transformations[t].steps}
-            ),
+            "generators": plan.generators,
+            "transformations": plan.transformations,
+            "prompts": sorted({s.prompt for s in steps}),
         }
         out: dict[str, object] = {}
         for kind in kinds:
             entries = getattr(self.plan.catalogue, kind)
             out[kind] = {n: entries[n].model_dump(mode="json") for n in names[kind]}
             out[f"{kind}_folders"] = {n: str(self.plan.catalogue.origin[kind, n].parent) for n in names[kind]}
-        out["seeds"] = c.seeds
+        chosen = plan.selection
+        out["seeds"] = [*c.seeds, *([] if chosen is None else [chosen.seed])]
         out["identities"] = {
-            **{f"generator:{g}": self.plan.generator_identity(g) for g in c.generator},
-            **{f"embedder:{e}": self.plan.embedder_identity(e) for e in c.embedders},
+            **{f"generator:{g}": plan.generator_identity(g) for g in plan.generators},
+            **{f"embedder:{e}": plan.embedder_identity(e) for e in c.embedders},
         }
         return json.dumps(out, sort_keys=True)
 
@@ -295,7 +374,9 @@ class Grid:
         return all_values
 
     def _needed(self, pattern: str, wildcards: Mapping[str, str]) -> list[str]:
-        return [p.format(**dict(wildcards.items())) for p in self.cells(pattern)]
+        given = dict(wildcards.items())
+        alone = self.by_generator and "generator" not in given
+        return [p.format(**given) for p in (self.originals(pattern) if alone else self.cells(pattern))]
 
     def _expand(self, text: str, variants: Iterable[Variant], keep: Sequence[str]) -> list[str]:
         axes: dict[str, Sequence[object]] = {
@@ -304,6 +385,22 @@ class Grid:
             "variant": list(variants),
         }
         return _fill(text, {k: v for k, v in axes.items() if k not in keep})
+
+
+def expand_names(folder: str, names: Sequence[str], suffixes: Sequence[str]) -> list[str]:
+    """Return the files of some tables or figures."""
+    return [f"{folder}/{name}.{suffix}" for name in names for suffix in suffixes]
+
+
+def decided_by_generator(plan: Plan, name: str) -> list[str]:
+    """Return what a generator decides of a job's outputs: strings that name themselves."""
+    entry = plan.catalogue.generators[name]
+    rules = {"limits": entry.limits, "retry": entry.retry}
+    return [
+        f"generator:{name}={plan.generator_identity(name)}",
+        *(f"{key}:{name}={rule.model_dump_json()}" for key, rule in rules.items()),
+        f"context:{name}={entry.context}",
+    ]
 
 
 def _readable(path: Path) -> dict[str, Any] | None:

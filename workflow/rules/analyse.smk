@@ -1,7 +1,7 @@
 rule analyse:
     input:
         scores=grid.run_path("scores.parquet"),
-        transforms=grid.all_rewrites(paths.TRANSFORM),
+        transforms=lambda wc: chosen().all_rewrites(paths.TRANSFORM),
     output:
         [
             report(
@@ -20,8 +20,8 @@ rule analyse:
     log:
         grid.run_path("logs/analyse.log"),
     params:
-        decides=lambda wc: grid.decides("analyse", wc),
-        config=lambda wc, output: grid.resolved_config(),
+        decides=lambda wc: chosen().decides("analyse", wc),
+        config=lambda wc, output: chosen().resolved_config(),
     message:
         "analyse the scores: tables as CSV, Markdown and LaTeX"
     script:

@@ -9,6 +9,8 @@ from stressbed.config.load import read_config
 from stressbed.errors import StressbedError
 from stressbed.report.after import write_report
 from stressbed.workflow import Grid, where_results_are
+from stressbed.workflow_human import HumanGrid
+from stressbed.workflow_selection import SelectionGrid
 
 try:
     for file in workflow.overwrite_configfiles:
@@ -19,10 +21,28 @@ except StressbedError as error:
     sys.exit(f"\n{error}\n")
 
 
+selection, people = SelectionGrid(grid.plan), HumanGrid(grid.plan)
+
+
+def shortlisted():
+    """The shortlist, once the screening has written it."""
+    return checkpoints.select_shortlist.get().output[0]
+
+
+def chosen():
+    """The run's grid; with `generator: auto`, once the selection has chosen."""
+    if grid.plan.auto and grid.plan.config.embedders:
+        checkpoints.select_winner.get()
+        return grid.with_winner()
+    return grid
+
+
 wildcard_constraints:
     embedder=paths.ID_PATTERN,
     dataset=paths.ID_PATTERN,
-    generator=paths.ID_PATTERN,
+    judge=paths.ID_PATTERN,
+    # With `auto` a generator is a wildcard of the cells; `none` is the original's.
+    generator=grid.generator_pattern,
     transformation=paths.ID_PATTERN,
     seed=r"\d+",
     variant=r"[^/]+/[^/]+/\d+",

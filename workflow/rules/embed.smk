@@ -21,3 +21,14 @@ rule embed:
         "embed {wildcards}"
     script:
         "../scripts/embed.py"
+
+
+if grid.by_generator:
+
+    # Until a selection has chosen, the generator is a wildcard; the original has none.
+    use rule embed as embed_original with:
+        output:
+            grid.originals(paths.EMBEDDING),
+            stats=grid.original_job("embed"),
+        log:
+            grid.original_job("embed", "logs", "log"),

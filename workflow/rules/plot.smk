@@ -19,8 +19,8 @@ rule plot:
     log:
         grid.run_path("logs/plot.log"),
     params:
-        decides=lambda wc: grid.decides("plot", wc),
-        config=lambda wc, output: grid.resolved_config(),
+        decides=lambda wc: chosen().decides("plot", wc),
+        config=lambda wc, output: chosen().resolved_config(),
     message:
         "draw the figures"
     script:

@@ -15,7 +15,7 @@ rule config:
 rule summary:
     input:
         scores=grid.run_path("scores.parquet"),
-        jobs=grid.all_jobs(),
+        jobs=lambda wc: chosen().all_jobs(),
     output:
         grid.run_path("summary.json"),
         report(
@@ -28,8 +28,8 @@ rule summary:
     log:
         grid.run_path("logs/summary.log"),
     params:
-        decides=lambda wc: grid.decides("report", wc),
-        config=lambda wc, output: grid.resolved_config(),
+        decides=lambda wc: chosen().decides("report", wc),
+        config=lambda wc, output: chosen().resolved_config(),
     message:
         "sum up what the run took"
     script:

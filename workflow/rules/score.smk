@@ -20,3 +20,14 @@ rule score:
         "score {wildcards}; cells to compute: {params.stale}"
     script:
         "../scripts/score.py"
+
+
+if grid.by_generator:
+
+    # Until a selection has chosen, the generator is a wildcard; the original has none.
+    use rule score as score_original with:
+        output:
+            grid.originals(paths.SCORE),
+            stats=grid.original_job("score"),
+        log:
+            grid.original_job("score", "logs", "log"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stressbed.config.load import Plan
 from stressbed.fingerprint import digest
@@ -57,12 +57,28 @@ class Names:
         return cls(
             embedders={e: c.labels.get(e) or catalogue.embedders[e].label or e for e in c.embedders},
             datasets={d: c.labels.get(d, d) for d in c.datasets},
-            generators={g: c.labels.get(g, g) for g in c.generator},
+            generators={g: c.labels.get(g) or catalogue.generators[g].label or g for g in c.generator},
             transformations={e.id: c.labels.get(e.id) or e.label for e in entries},
             axes={e.id: e.axis for e in entries},
             colours=dict(c.colours),
             parameters={e: n for e in c.embedders if (n := catalogue.embedders[e].parameters)},
         )
+
+    @classmethod
+    def of_selection(cls, plan: Plan) -> Names:
+        """Return the names of a run's selection: its candidates and judges, and what they are asked for."""
+        chosen = plan.selection
+        if chosen is None:
+            raise LookupError("the run has no selection")
+        of_it = plan.config.model_copy(
+            update={
+                "generator": list(dict.fromkeys([*chosen.candidates, *chosen.judges])),
+                "transformations": chosen.transformations,
+                "datasets": [chosen.dataset],
+                "embedders": [],
+            }
+        )
+        return cls.of(replace(plan, config=of_it))
 
     def fingerprint(self) -> str:
         """Return the hash of all labels and orders; colours change figures only and are left out."""

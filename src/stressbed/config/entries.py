@@ -133,6 +133,7 @@ class GeneratorEntry(ModelSource):
     """An LLM that rewrites texts."""
 
     id: Id = Field(description="Name in run configs and paths.")
+    label: str = Field(default="", description="Name in tables and figures.")
     engine: Engine = Field(description="Which engine runs it.")
     dtype: Dtype = Field(
         default="float32",
@@ -297,7 +298,7 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
     "dataset": frozenset({"id", "licence", "gated", "n_texts", "description"}),
     "generator": frozenset(
         {
-            "id", "licence", "gated", "parameters", "batch_size", "base_url", "api_key_env",
+            "id", "label", "licence", "gated", "parameters", "batch_size", "base_url", "api_key_env",
             "concurrency", "price_in", "price_out", "spending_cap", "description", "limits",
             "retry", "context",
         }

@@ -1,0 +1,103 @@
+"""What the rules of a study with people ask for: paths, inputs and params, as plain functions of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stressbed import paths, plot
+from stressbed.analyse import SUFFIXES
+from stressbed.analyse.names import Names
+from stressbed.config import Plan
+from stressbed.config.model import HumanStudy
+from stressbed.fingerprint import digest
+from stressbed.human import FIGURES, PRESERVATION_TABLES, SHEET_FILES, TABLES
+from stressbed.workflow import VERSIONS
+
+
+@dataclass(frozen=True)
+class HumanGrid:
+    """The paths and params of the rules of a run's study with people."""
+
+    plan: Plan
+
+    @property
+    def study(self) -> HumanStudy:
+        """The study; only asked for by runs that have one."""
+        found = self.plan.config.human
+        if found is None:
+            raise LookupError("the run has no study with people")
+        return found
+
+    def path(self, name: str) -> str:
+        """Return a path in the study's folder."""
+        return f"{self.plan.results}/{paths.HUMAN_FOLDER.format(run=self.plan.config.run)}/{name}"
+
+    @property
+    def sheet_files(self) -> list[str]:
+        """Files that the export writes, the key first, without the folder of sheets."""
+        return [self.path(name) for name in SHEET_FILES]
+
+    def transforms(self) -> list[str]:
+        """Return the rewrites that sheets are drawn from: of the run's first generator and seed."""
+        c = self.plan.config
+        pattern = f"{self.plan.results}/{paths.TRANSFORM}".replace("{variant}", paths.VARIANT)
+        return [
+            pattern.format(dataset=d, generator=c.generator[0], transformation=t, seed=c.seeds[0])
+            for d in c.datasets
+            for t in c.transformations
+        ]
+
+    def manifests(self) -> list[str]:
+        """Return the manifests of the run's datasets."""
+        return [f"{self.plan.results}/{paths.MANIFEST.format(dataset=d)}" for d in self.plan.config.datasets]
+
+    @property
+    def drift_embedder(self) -> str:
+        """The embedder under which a rewrite's drift is measured."""
+        return self.study.drift_embedder or self.plan.config.embedders[0]
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables of a study with ratings."""
+        return [*TABLES, *(PRESERVATION_TABLES if self.study.label_preservation else ())]
+
+    def table_files(self, suffixes: Sequence[str] = SUFFIXES) -> list[str]:
+        """Return the tables."""
+        return [self.path(f"tables/{t}.{s}") for t in self.tables for s in suffixes]
+
+    def figure_files(self, suffixes: Sequence[str] = plot.SUFFIXES) -> list[str]:
+        """Return the figures."""
+        return [self.path(f"figures/{f}.{s}") for f in FIGURES for s in suffixes]
+
+    def targets(self) -> list[str]:
+        """Return the sheets, and what is made of the ratings once there are some."""
+        if self.plan.config.human is None:
+            return []
+        made = [*self.sheet_files, self.path("sheets")]
+        if self.study.ratings:
+            made += [self.path("drift.parquet"), self.path("summary.json"), self.path("ratings.parquet")]
+            made += [*self.table_files(), *self.figure_files()]
+        return made
+
+    def decides_sheets(self) -> list[str]:
+        """Return what decides the sheets beside the rewrites."""
+        s, catalogue = self.study, self.plan.catalogue
+        tasks = {t: catalogue.transformations[t].task for t in self.plan.config.transformations}
+        kept = None if s.label_preservation is None else s.label_preservation.model_dump(mode="json")
+        drawn = [s.per_transformation, s.seed, s.source_languages, s.raters, kept]
+        return [_VERSION, f"drawn={digest(drawn)}", f"tasks={digest(tasks)}"]
+
+    def decides_drift(self) -> list[str]:
+        """Return what decides the drift beside the items."""
+        name = self.drift_embedder
+        return [_VERSION, f"embedder:{name}={self.plan.embedder_identity(name)}"]
+
+    def decides_ratings(self) -> list[str]:
+        """Return what decides the tables beside items, ratings and drift."""
+        s = self.study
+        rules = [s.raters, s.threshold, s.resamples]
+        return [_VERSION, f"rules={digest(rules)}", f"names={Names.of(self.plan).fingerprint()}"]
+
+
+_VERSION = f"human-version={VERSIONS['human']}"
