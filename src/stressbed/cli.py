@@ -12,6 +12,7 @@ from stressbed import __version__, housekeeping, paths
 from stressbed.config import Plan, load_run
 from stressbed.config.load import read_config
 from stressbed.errors import StressbedError
+from stressbed.select.winner import resolved
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,7 +66,8 @@ def _plan(name: str) -> Plan:
 def _check(args: argparse.Namespace) -> int:
     plan = _plan(args.config)
     cells = len(plan.config.embedders) * len(plan.config.datasets) * len(plan.variants)
-    _say(f"{args.config}: no problem found; {cells} cells")
+    what = f"{cells} cells" if cells or not plan.only_selects else "it only selects a generator"
+    _say(f"{args.config}: no problem found; {what}")
     return 0
 
 
@@ -93,14 +95,14 @@ def _clean(args: argparse.Namespace) -> int:
 def _export_scores(args: argparse.Namespace) -> int:
     from stressbed.report.export_scores import export_scores
 
-    _say(f"wrote {args.out}: {export_scores(plan=_plan(args.config), out=args.out)}")
+    _say(f"wrote {args.out}: {export_scores(plan=resolved(_plan(args.config)), out=args.out)}")
     return 0
 
 
 def _export_rewrites(args: argparse.Namespace) -> int:
     from stressbed.report.export_rewrites import export_rewrites
 
-    _say(f"wrote {args.out}: {export_rewrites(plan=_plan(args.config), out=args.out)}")
+    _say(f"wrote {args.out}: {export_rewrites(plan=resolved(_plan(args.config)), out=args.out)}")
     return 0
 
 

@@ -12,6 +12,7 @@ from stressbed import paths
 from stressbed.config import Plan
 from stressbed.config.entries import ModelSource
 from stressbed.models import conversion_key
+from stressbed.select.winner import outcome, resolved
 from stressbed.sources import resolve
 
 
@@ -40,7 +41,7 @@ def survey(store: Path, plans: Sequence[Plan]) -> list[Entry]:
     Completions are kept or removed by generator, vectors by embedder, models by model, cells one
     by one: a cell is named if it is the present result of one of the plans' cells.
     """
-    generators = {p.generator_identity(g): g for p in plans for g in p.config.generator}
+    generators = {p.generator_identity(g): g for p in plans for g in p.generators}
     embedders = {p.embedder_identity(e): e for p in plans for e in p.config.embedders}
     models = {key: name for p in plans for key, name in _converted_models(p)}
     fingerprints = {f for p in plans for f in _present_cells(p)}
@@ -100,7 +101,7 @@ def readable(size: float) -> str:
 def _converted_models(plan: Plan) -> Iterator[tuple[str, str]]:
     c = plan.catalogue
     entries: list[tuple[str, ModelSource]] = [
-        *(("generators", c.generators[g]) for g in plan.config.generator),
+        *(("generators", c.generators[g]) for g in plan.generators),
         *(("embedders", c.embedders[e]) for e in plan.config.embedders),
     ]
     for kind, entry in entries:
@@ -112,6 +113,10 @@ def _converted_models(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _present_cells(plan: Plan) -> Iterator[str]:
+    if plan.auto:
+        if outcome(plan) is None:
+            return
+        plan = resolved(plan)
     for embedder in plan.config.embedders:
         for dataset in plan.config.datasets:
             for variant in plan.variants:

@@ -22,7 +22,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 RECORD = PACKAGE / "stages.json"
 SHARED = ("fingerprint.py", "paths.py", "sources.py", "models.py")
-"""Modules that several stages use, beside the package `stats`; they count as a stage of their own, without a version."""
+"""Modules that several stages use; they and the package `stats` count as a stage without a version."""
 
 STAGES = (
     "dataset", "generate", "transform", "embed", "score", "collect", "analyse", "plot", "report", "select",

@@ -39,7 +39,7 @@ from stressbed.config import Plan
 from stressbed.errors import StoreError
 from stressbed.fingerprint import digest
 from stressbed.paths import Cell, Variant
-from stressbed.select.winner import resolved
+from stressbed.select.winner import outcome, resolved
 from stressbed.store import read_json
 
 VERSIONS: dict[str, str] = {
@@ -252,15 +252,16 @@ class Grid:
 
     def _decides_for_reader(self, stage: str) -> list[str]:
         """Return what decides the tables, figures and summary beside their inputs."""
-        config, names = self.plan.config, f"names={Names.of(self.plan).fingerprint()}"
+        config = self.plan.config
+        if stage == "collect":
+            return [f"fallback_mark={config.fallback_mark}"]
+        if stage == "report":
+            return [f"words={digest([config.description, config.notice])}"]
+        if stage not in {"analyse", "plot"}:
+            return []
+        names = f"names={Names.of(self.plan).fingerprint()}"
         colours = f"colours={json.dumps(config.colours, sort_keys=True)}"
-        decided = {
-            "collect": [f"fallback_mark={config.fallback_mark}"],
-            "analyse": [names],
-            "plot": [names, colours],
-            "report": [f"words={digest([config.description, config.notice])}"],
-        }
-        return decided.get(stage, [])
+        return [names] if stage == "analyse" else [names, colours]
 
     def spec(self, *kinds: str) -> str:
         """Return the catalogue entries of the run's kinds as JSON, for a script."""
@@ -428,8 +429,22 @@ def _fill(text: str, axes: Mapping[str, Sequence[object]]) -> list[str]:
 
 def where_results_are(grid: Grid) -> list[str]:
     """Return one line per stage that says where its results lie, for the end of a run."""
-    r, run = grid.plan.results, grid.plan.run_folder
+    plan, r, run = grid.plan, grid.plan.results, grid.plan.run_folder
+    chosen = outcome(plan)
     lines = [
+        ("selection", f"{plan.selection_folder}/winner.json, tables/, figures/" if chosen else ""),
+        ("people", f"{r}/{paths.HUMAN_FOLDER.format(run=plan.config.run)}/" if plan.config.human else ""),
+    ]
+    if plan.only_selects:
+        lines += [("report", f"{run}/report.html")]
+    else:
+        lines += _places(r, run)
+    said = [str(chosen["sentence"])] if chosen else []
+    return [*(f"  {name:<11}{place}" for name, place in lines if place and _exists(place)), *said]
+
+
+def _places(r: Path, run: Path) -> list[tuple[str, str]]:
+    return [
         ("datasets", f"{r}/datasets/"),
         ("rewrites", f"{r}/transforms/"),
         ("cells", f"{r}/scores/"),
@@ -439,7 +454,6 @@ def where_results_are(grid: Grid) -> list[str]:
         ("summary", f"{run}/summary.json"),
         ("report", f"{run}/report.html"),
     ]
-    return [f"  {name:<11}{place}" for name, place in lines if _exists(place)]
 
 
 def _exists(place: str) -> bool:

@@ -86,6 +86,11 @@ class SelectionGrid:
             self.path(paths.WINNER),
         ]
 
+    @property
+    def winner_files(self) -> list[str]:
+        """The file with the outcome, if the run has a selection."""
+        return [] if self.plan.selection is None else [self.path(paths.WINNER)]
+
     def ratings(self, shortlist: str) -> list[str]:
         """Return the ratings of all judges of all generators on a shortlist that has been written."""
         chosen: list[str] = read_json(shortlist)["shortlist"]

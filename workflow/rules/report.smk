@@ -16,6 +16,7 @@ rule summary:
     input:
         scores=grid.run_path("scores.parquet"),
         jobs=lambda wc: chosen().all_jobs(),
+        selection=selection.winner_files,
     output:
         grid.run_path("summary.json"),
         report(

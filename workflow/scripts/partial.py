@@ -11,13 +11,14 @@ from stressbed.collect.cells import collect
 from stressbed.config import load_run
 from stressbed.jobs import job
 from stressbed.plot.run import plot
+from stressbed.select.winner import resolved
 from stressbed.workflow import Grid
 
 if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job("partial", log_file=snakemake.log[0]) as this:
-    plan = load_run(yaml.safe_load(snakemake.params.config))
+    plan = resolved(load_run(yaml.safe_load(snakemake.params.config)))
     folder = Path(snakemake.params.folder)
     scores, names = folder / "scores.parquet", Names.of(plan)
     collect(plan=plan, scores_out=scores, items_out=folder / "items.parquet")

@@ -18,4 +18,5 @@ with job("summary", log_file=snakemake.log[0]) as this:
         scores=Path(snakemake.input.scores),
         jobs=[Path(p) for p in snakemake.input.jobs],
         out=Path(snakemake.output[0]),
+        selection=next(map(Path, snakemake.input.selection), None),
     )

@@ -19,7 +19,6 @@ from stressbed.errors import Problems, StressbedError
 from stressbed.paths import Variant
 from stressbed.sources import resolve
 
-
 RATING_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".xlsx"})
 """Kinds of files that a folder of ratings may hold; others in it are left alone."""
 

@@ -75,7 +75,7 @@ def requirements(plan: Plan) -> list[Requirement]:
 
 def _requirements(plan: Plan) -> Iterator[Requirement]:
     config, catalogue = plan.config, plan.catalogue
-    for name in dict.fromkeys(config.datasets):
+    for name in plan.datasets:
         dataset = catalogue.datasets[name]
         place: Place = "hub" if dataset.task else "package" if _is_packaged(dataset) else "folder"
         where = _hub_path(dataset) if dataset.task else ", ".join(dataset.files.values())
@@ -84,7 +84,7 @@ def _requirements(plan: Plan) -> Iterator[Requirement]:
         embedder = catalogue.embedders[name]
         place = "built-in" if embedder.backend in BUILT_IN else _place(embedder, embedder.backend, plan.base)
         yield _requirement("embedder", embedder, place, embedder.model)
-    for name in dict.fromkeys(config.generator):
+    for name in plan.generators:
         generator = catalogue.generators[name]
         place = "built-in" if generator.engine == "fake" else _place(generator, generator.engine, plan.base)
         yield _requirement("generator", generator, place, generator.model)

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stressbed.select.winner import winner_path
+
 if TYPE_CHECKING:
     from stressbed.workflow import Grid
 
@@ -23,15 +25,16 @@ def write_report(grid: Grid, snakefile: str | Path = "Snakefile") -> Path | None
     """
     folder = grid.plan.run_folder
     config, out = folder / "config.yaml", folder / "report.html"
-    if not config.exists() or not (folder / "summary.json").exists():
+    done = winner_path(grid.plan) if grid.plan.only_selects else folder / "summary.json"
+    if not config.exists() or not done.exists():
         return None
     part = out.with_suffix(".part.html")
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", str(config)]
     command += ["--report", str(part), "--nolock", "--quiet", "all"]
     env = {**os.environ, "TQDM_DISABLE": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-    if done.returncode != 0 or not part.exists():
-        log.error("the report could not be written:\n%s", done.stderr[-2000:])
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    if ended.returncode != 0 or not part.exists():
+        log.error("the report could not be written:\n%s", ended.stderr[-2000:])
         part.unlink(missing_ok=True)
         return None
     part.replace(out)

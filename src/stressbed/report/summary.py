@@ -17,7 +17,7 @@ from stressbed.analyse.write import to_csv
 from stressbed.collect.schema import ALL, STATUSES
 from stressbed.config.load import Plan
 from stressbed.errors import DataError
-from stressbed.store import read_parquet, write_text
+from stressbed.store import read_json, read_parquet, write_text
 
 logger = logging.getLogger("stressbed")
 
@@ -27,7 +27,9 @@ STAGES = ("dataset", "texts", "generate", "transform", "embed", "score", "collec
 Record = dict[str, Any]
 
 
-def summary(*, plan: Plan, scores: Path, jobs: Sequence[Path], out: Path) -> Record:
+def summary(
+    *, plan: Plan, scores: Path, jobs: Sequence[Path], out: Path, selection: Path | None = None
+) -> Record:
     """Write `summary.json`, `.csv` and `.md` of a run and return what the JSON holds.
 
     Numbers of requests, texts and seconds are those of each job's last execution: a job that was run
@@ -38,6 +40,7 @@ def summary(*, plan: Plan, scores: Path, jobs: Sequence[Path], out: Path) -> Rec
         scores: Its `scores.parquet`.
         jobs: Statistics files of its jobs; one that does not exist is counted as lacking.
         out: `summary.json`; the table goes beside it.
+        selection: `winner.json` of the run's selection, if it has one.
 
     Raises:
         DataError: A statistics file is damaged.
@@ -58,6 +61,8 @@ def summary(*, plan: Plan, scores: Path, jobs: Sequence[Path], out: Path) -> Rec
         "jobs_without_statistics": sum(not p.is_file() for p in jobs),
         "versions": {"stressbed": stressbed.__version__, "python": platform.python_version()},
     }
+    if selection is not None:
+        found["selection"] = {"selection": plan.config.selection, **read_json(selection)}
     write_text(out, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
     table = summary_table(found)
     write_text(out.with_suffix(".csv"), to_csv(table))
@@ -166,6 +171,8 @@ def _plain(value: object) -> str:
 def _markdown(found: Mapping[str, Any], table: pd.DataFrame) -> str:
     lines = [f"# Summary of the run {found['run']}", ""]
     lines += [f"> {line}" for line in str(found["notice"]).splitlines()]
+    if "selection" in found:
+        lines += ["", f"Generator: {found['selection']['sentence']}"]
     lines += ["", "| part | what | value |", "| --- | --- | ---: |"]
     lines += [f"| {r.part} | {str(r.what).replace('_', ' ')} | {r.value} |" for r in table.itertuples()]
     lines += ["", "Requests, texts and seconds are those of each job's last execution."]
