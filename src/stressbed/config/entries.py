@@ -24,6 +24,7 @@ Axis = Literal["lexical_stylistic", "length", "language"]
 Engine = Literal["transformers", "vllm", "openai", "fake"]
 Backend = Literal["sentence-transformers", "mteb", "tf", "tfidf-svd", "bm25", "random", "wordllama", "openai"]
 Dtype = Literal["auto", "float32", "float16", "bfloat16"]
+Guided = Literal["auto", "structured_outputs", "json_schema", "none"]
 FileFormat = Literal["table", "lee", "fasttext"]
 
 
@@ -155,6 +156,14 @@ class GeneratorEntry(ModelSource):
     spending_cap: float | None = Field(default=None, ge=0, description="Stop before this is exceeded.")
     engine_options: dict[str, str | int | float | bool] = Field(
         default={}, description="Further options of the engine (vLLM)."
+    )
+    guided: Guided = Field(
+        default="auto",
+        description=(
+            "How an endpoint (engine `openai`) is told that a judge's answer must be a rating: "
+            "`structured_outputs` (vLLM's own field), `json_schema` (`response_format`), or `none`. `auto`: "
+            "`none` for endpoints; the other engines guide by themselves, and `none` keeps them from it."
+        ),
     )
     chat_template: bool = Field(default=True, description="False for a base model without one.")
     description: str = Field(default="", description="What it is.")
@@ -300,7 +309,7 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
         {
             "id", "label", "licence", "gated", "parameters", "batch_size", "base_url", "api_key_env",
             "concurrency", "price_in", "price_out", "spending_cap", "description", "limits",
-            "retry", "context",
+            "retry", "context", "guided",
         }
     ),
     "transformation": frozenset({"id", "label", "axis", "order", "task"}),
@@ -314,5 +323,6 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
 """Fields of an entry that never decide a value.
 
 A generator's limits and retries decide which requests are made, so they are part of the
-requests' own identity and of the generate rule's params, not of the engine's.
+requests' own identity and of the generate rule's params, not of the engine's. The same holds for
+`guided`: it decides ratings only, so it stands in the identity of requests with choices.
 """

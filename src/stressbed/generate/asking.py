@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from tqdm import tqdm
 
@@ -14,12 +15,24 @@ from stressbed.generate import batches
 from stressbed.generate.clean import clean
 from stressbed.generate.completions import CompletionStore
 from stressbed.generate.plan import Call, Planner
-from stressbed.generate.request import Completion, Engine
+from stressbed.generate.request import ChatRequest, Completion, Engine
 from stressbed.generate.stopping import Stop
 
 log = logging.getLogger("stressbed")
 
 Attempt = tuple[Call, Completion]
+
+
+class Asked(batches.Sized, Protocol):
+    """A request with its identity and length, ready to be cut into batches."""
+
+    @property
+    def request(self) -> ChatRequest:
+        """What is sent."""
+        ...
+
+
+AskedT = TypeVar("AskedT", bound=Asked)
 
 
 class LazyEngine:
@@ -110,9 +123,36 @@ class Asker:
                 self.tally.retried += len(missing)
         return found
 
-    def _send(self, calls: Sequence[Call], what: str) -> Iterable[tuple[str, Completion]]:
-        """Return the engine's answers by key; each batch is in the store before the next begins."""
-        cut = list(batches.cut(calls, self.planner.generator.batch_size))
+    def _send(self, calls: Sequence[Call], what: str) -> list[tuple[str, Completion]]:
+        sender = Sender(self.store, self.engine, self.stop, self.planner.generator.batch_size, self.name)
+        return sender.send(calls, what, self.tally)
+
+
+@dataclass(frozen=True)
+class Sender:
+    """Sends requests batch by batch; each batch is in the store before the next begins.
+
+    Attributes:
+        store: Where answers are kept.
+        engine: What answers.
+        stop: Says between batches whether to end.
+        batch_size: Requests per batch.
+        name: Whose requests these are, for the log.
+    """
+
+    store: CompletionStore
+    engine: LazyEngine
+    stop: Stop
+    batch_size: int
+    name: str
+
+    def send(self, calls: Sequence[AskedT], what: str, tally: Tally) -> list[tuple[str, Completion]]:
+        """Return the engine's answers by key and count them in the tally.
+
+        Raises:
+            EngineError: The engine failed, or the job was asked to stop.
+        """
+        cut = list(batches.cut(calls, self.batch_size))
         log.info("%s, %s: %d requests in %d batches", self.name, what, len(calls), len(cut))
         out: list[tuple[str, Completion]] = []
         engine = self.engine.get()
@@ -126,13 +166,13 @@ class Asker:
                     )
                 answers = self._complete(engine, batch)
                 out += [(a.key, a) for a in answers]
-                self.tally.tokens_in += sum(a.tokens_in for a in answers)
-                self.tally.tokens_out += sum(a.tokens_out for a in answers)
-                self.tally.batches += 1
+                tally.tokens_in += sum(a.tokens_in for a in answers)
+                tally.tokens_out += sum(a.tokens_out for a in answers)
+                tally.batches += 1
                 bar.update(len(batch))
         return out
 
-    def _complete(self, engine: Engine, batch: Sequence[Call]) -> list[Completion]:
+    def _complete(self, engine: Engine, batch: Sequence[AskedT]) -> list[Completion]:
         """Return a batch's answers, stored; of a batch that fails, those that came are stored first.
 
         Raises:
@@ -153,3 +193,51 @@ class Asker:
             raise EngineError("the engine's answers do not fit the requests", where=self.name)
         self.store.put_batch(answers)
         return answers
+
+
+@dataclass(frozen=True)
+class _Once:
+    """A request that is asked once, whatever the answer."""
+
+    key: str
+    request: ChatRequest
+    length: int
+
+
+def ask_once(
+    requests: Mapping[str, ChatRequest],
+    *,
+    store: CompletionStore,
+    engine: LazyEngine,
+    stop: Stop,
+    batch_size: int,
+    length: Callable[[ChatRequest], int],
+    name: str,
+) -> tuple[dict[str, Completion], Tally]:
+    """Return the answer to each request, in order, and what that cost; nothing is asked again.
+
+    What is in the store comes from there. The rest is sent in batches, each stored before the next
+    begins. Whether a request fits the model is left to the engine (`too_long`).
+
+    Args:
+        requests: Key of each request under the generator's identity -> the request.
+        store: Where answers are kept.
+        engine: Opened only if something has to be asked.
+        stop: Says between batches whether to end.
+        batch_size: Requests per batch.
+        length: Tokens of a request's prompt and limit together, or anything that grows with them:
+            requests of like length share a batch.
+        name: Whose requests these are, for the log.
+
+    Raises:
+        EngineError: The engine failed, or the job was asked to stop; finished batches are kept.
+        StoreError: A batch in the store is damaged.
+    """
+    found = store.get_many(requests)
+    tally = Tally(unique=set(requests), reused=len(found))
+    missing = [_Once(k, r, length(r)) for k, r in requests.items() if k not in found]
+    if missing:
+        found |= Sender(store, engine, stop, batch_size, name).send(missing, "ratings", tally)
+        tally.sent = len(missing)
+    tally.too_long = sum(c.finish == "too_long" for c in found.values())
+    return {key: found[key] for key in requests}, tally

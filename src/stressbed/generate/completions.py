@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,10 +54,7 @@ class CompletionStore:
 
     def put_batch(self, completions: Sequence[Completion]) -> None:
         """Write a finished batch, atomically, in one file of its own."""
-        lines = [
-            json.dumps([c.key, c.text, c.finish, c.tokens_in, c.tokens_out], separators=(",", ":"))
-            for c in completions
-        ]
+        lines = [json.dumps(_values(c), separators=(",", ":")) for c in completions]
         name = digest([c.key for c in completions])
         write_bytes(self._batches / name, seal("\n".join(lines).encode("ascii")))
 
@@ -78,7 +76,7 @@ class CompletionStore:
             payload = self._payload(name)
             lines = b",".join(payload[start : start + size] for start, size in places)
             for values in json.loads(f"[{lines.decode('ascii')}]"):  # far faster than a call each
-                found[values[0]] = Completion(*values)
+                found[values[0]] = _completion(values)
         return {key: found[key] for key in wanted if key in found}
 
     def _locate(self, keys: list[str]) -> dict[int, list[tuple[int, int]]]:
@@ -182,6 +180,20 @@ class CompletionStore:
         for old in older:
             if old != path and self._covered(old) <= len(names):
                 old.unlink(missing_ok=True)
+
+
+def _values(completion: Completion) -> list[object]:
+    """Return what is kept of a completion; the sixth value stands only where there are probabilities."""
+    c = completion
+    values: list[object] = [c.key, c.text, c.finish, c.tokens_in, c.tokens_out]
+    return values if c.probabilities is None else [*values, list(c.probabilities)]
+
+
+def _completion(values: list[Any]) -> Completion:
+    """Return the completion of kept values."""
+    if len(values) > 5:
+        values[5] = tuple(values[5])
+    return Completion(*values)
 
 
 def _files(folder: Path) -> set[str]:

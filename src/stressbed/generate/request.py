@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from stressbed.config.entries import Guided
 from stressbed.fingerprint import digest
 
 Finish = Literal["stop", "length", "too_long"]
@@ -23,6 +24,11 @@ class ChatRequest:
         top_p: Nucleus.
         attempt: 0 for the first attempt; part of the identity.
         seed: Only where temperature > 0, else None.
+        choices: The answer must be one of these strings, where the engine can see to it; where it
+            cannot, the answer is free and the caller reads it. Empty for any answer.
+        guided: How an endpoint is told the choices: the generator entry's `guided`. It decides the
+            answer only where there are choices, so it is part of such requests' identity and not of
+            the generator's: another way to guide judges asks for no rewrite again.
     """
 
     messages: tuple[tuple[str, str], ...]
@@ -31,24 +37,38 @@ class ChatRequest:
     top_p: float = 1.0
     attempt: int = 0
     seed: int | None = None
+    choices: tuple[str, ...] = ()
+    guided: Guided = "auto"
 
     def key(self, generator: str) -> str:
         """Return the request's identity under a generator's identity."""
         messages = [[role, content.encode("utf-8", "surrogatepass").hex()] for role, content in self.messages]
-        return digest(
-            [generator, messages, self.max_tokens, self.temperature, self.top_p, self.attempt, self.seed]
-        )
+        asked = [generator, messages, self.max_tokens, self.temperature, self.top_p, self.attempt, self.seed]
+        if self.choices:  # absent otherwise: the keys of free requests are older than choices
+            asked += [list(self.choices), self.guided]
+        return digest(asked)
 
 
 @dataclass(frozen=True)
 class Completion:
-    """What a generator answered to the request with this key."""
+    """What a generator answered to the request with this key.
+
+    Attributes:
+        key: The request's identity.
+        text: The answer.
+        finish: How it ended.
+        tokens_in: Tokens of the prompt.
+        tokens_out: Tokens of the answer.
+        probabilities: Of each of the request's choices, in order, as the model sees them; they sum to
+            1 over the choices. None where there are no choices or the engine does not say.
+    """
 
     key: str
     text: str
     finish: Finish
     tokens_in: int
     tokens_out: int
+    probabilities: tuple[float, ...] | None = None
 
 
 class Engine(Protocol):

@@ -18,14 +18,16 @@ class FakeEngine:
 
     Args:
         entry: The generator's entry. `engine_options`: `empty_rate` and `cut_rate` (shares of
-            requests, chosen by hash, that come back empty or cut at the limit), `log` (a file that
-            gets one line per request, its key).
+            requests, chosen by hash, that come back empty or cut at the limit), `nonsense_rate`
+            (share of requests with choices that are answered with none of them), `log` (a file
+            that gets one line per request, its key).
     """
 
     def __init__(self, entry: GeneratorEntry) -> None:
         options = entry.engine_options
         self.empty_rate = float(options.get("empty_rate", 0.0))
         self.cut_rate = float(options.get("cut_rate", 0.0))
+        self.nonsense_rate = float(options.get("nonsense_rate", 0.0))
         self.log = Path(str(options["log"])) if "log" in options else None
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -33,7 +35,7 @@ class FakeEngine:
         return [len(_WORD.findall(text)) for text in texts]
 
     def complete(self, requests: Sequence[ChatRequest], keys: Sequence[str]) -> list[Completion]:
-        """Return one pseudo-rewrite per request, in order."""
+        """Return one pseudo-rewrite per request, in order; one of the choices where there are any."""
         if self.log is not None:
             with self.log.open("a", encoding="utf-8") as f:
                 f.writelines(f"{key}\n" for key in keys)
@@ -48,6 +50,8 @@ class FakeEngine:
         # The chance hangs on all that is asked, so that a changed request may fare better.
         mark = request.key("fake")
         chance = int(mark[:8], 16) / 0x100000000
+        if request.choices:
+            return self._rating(request, key, tokens_in)
         if chance < self.empty_rate:
             return Completion(key, "", "stop", tokens_in, 0)
         words = _WORD.findall(said.rpartition("\n\n")[2] or said)
@@ -56,3 +60,18 @@ class FakeEngine:
         cut = chance < self.empty_rate + self.cut_rate
         words = words[: request.max_tokens]
         return Completion(key, " ".join(words), "length" if cut else "stop", tokens_in, len(words))
+
+    def _rating(self, request: ChatRequest, key: str, tokens_in: int) -> Completion:
+        """Return a choice by hash, with a probability for each, or a word that is none of them."""
+        mark = text_digest("rating", request.key("fake"))
+        if int(mark[:8], 16) / 0x100000000 < self.nonsense_rate:
+            return Completion(key, f"word{mark[:4]}", "stop", tokens_in, 1)
+        if request.guided == "none":
+            return Completion(
+                key, request.choices[int(mark[8:16], 16) % len(request.choices)], "stop", tokens_in, 1
+            )
+        weights = [1 + int(text_digest(mark, choice)[:4], 16) for choice in request.choices]
+        total = sum(weights)
+        best = max(range(len(weights)), key=weights.__getitem__)
+        shares = tuple(weight / total for weight in weights)
+        return Completion(key, request.choices[best], "stop", tokens_in, 1, shares)
