@@ -12,6 +12,7 @@ from stressbed.config.check_human import check_human
 from stressbed.config.check_models import check_ability, check_embedder, check_generator
 from stressbed.config.check_selection import check_selection
 from stressbed.config.check_transformations import check_pair, check_transformation
+from stressbed.config.model import AUTO
 from stressbed.errors import ConfigError, Problems, StressbedError, suggest
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def names(plan: Plan) -> Problem:
     """Yield ids that the catalogue does not hold, and values that stand twice in a list."""
     for kind, key in _KEYS.items():
         for name in dict.fromkeys(getattr(plan.config, key)):
-            if key == "generator" and plan.auto:
+            if key == "generator" and name == AUTO:
                 continue
             try:
                 plan.catalogue.get(kind, name, f"run config, key {key!r}")

@@ -18,7 +18,13 @@ from pydantic.json_schema import models_json_schema
 from stressbed.config.catalogue import KINDS, Catalogue
 from stressbed.config.check_datasets import FILES
 from stressbed.config.check_tables import OPTIONAL, TABLES
-from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, TransformationEntry
+from stressbed.config.entries import (
+    DatasetEntry,
+    EmbedderEntry,
+    GeneratorEntry,
+    SelectionEntry,
+    TransformationEntry,
+)
 from stressbed.config.model import RunConfig
 from stressbed.store import write_text
 
@@ -217,8 +223,19 @@ def _listed(catalogue: Catalogue) -> str:
         ("Transformations", ("id", "axis", "steps: prompt (language)", "pool", "fields"),
          [_transformation_row(e) for e in catalogue.transformations.values()]),
         ("Prompts", ("id", "source"), [*prompts]),
+        ("Judge prompts", ("id", "version", "scale", "source"),
+         [(f"`{e.id}`", str(e.version), f"{e.scale[0]} to {e.scale[-1]}", e.source)
+          for e in catalogue.judge_prompts.values()]),
+        ("Selections", ("id", "candidates", "data", "judges"),
+         [_selection_row(e) for e in catalogue.selections.values()]),
     ]  # fmt: skip
     return "\n\n".join(f"### {title}\n\n{table(head, rows)}" for title, head, rows in lists)
+
+
+def _selection_row(entry: SelectionEntry) -> tuple[str, ...]:
+    rows = f"{entry.rows} rows of " if entry.rows else ""
+    judges = f"the best {entry.shortlist}" + "".join(f", `{j}`" for j in entry.judges)
+    return f"`{entry.id}`", ", ".join(f"`{c}`" for c in entry.candidates), f"{rows}`{entry.dataset}`", judges
 
 
 def readme(root: Path) -> str:
@@ -234,7 +251,7 @@ def readme(root: Path) -> str:
         parts += [f"### {model.__name__}", f"An entry under `{kind}`.", keys_of(model.__name__, definitions)]
         if model is DatasetEntry:
             parts.append(_local_files())
-    for name in ("Step", "Sampling", "Limits", "RetryRule"):
+    for name in ("Step", "Sampling", "Limits", "RetryRule", "HumanStudy", "LabelPreservation"):
         parts += [f"### {name}", definitions[name]["description"], keys_of(name, definitions)]
     parts += ["## What the catalogue holds", _listed(Catalogue.read([root / f for f in FOLDERS]))]
     return "\n\n".join(part.strip() for part in parts) + "\n"

@@ -25,8 +25,8 @@ CASES = [
     # keys and types
     Case("unknown key", lambda s: s.run.update(seedz=[1]),
          "unknown key 'seedz'", allowed="run, description, results", do="did you mean 'seeds'"),
-    Case("missing key", lambda s: s.run.pop("seeds"), "the key 'seeds' is missing", do="add `seeds"),
-    Case("empty list", lambda s: s.run.update(datasets=[]), "at least 1 item", "key 'datasets'"),
+    Case("missing key", lambda s: s.run.pop("seeds"), "the key 'seeds' is missing or empty", do="add `seeds"),
+    Case("empty list", lambda s: s.run.update(datasets=[]), "'datasets' is missing or empty", "key 'datasets'"),
     Case("text for a number", lambda s: s.run.update(seeds=["one"]), "valid integer, got 'one'", "seeds.0"),
     Case("yes for a number", lambda s: s.run.update(seeds=[True]), "valid integer, got True", "seeds.0"),
     Case("negative seed", lambda s: s.run.update(seeds=[-1]), "greater than or equal to 0, got -1"),

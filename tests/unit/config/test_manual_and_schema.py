@@ -66,4 +66,4 @@ def test_the_schema_refuses_what_loading_refuses():
     assert not valid({**run, "seedz": [1]})
     assert not valid({**run, "seeds": ["one"]})
     assert not valid({**run, "colours": {"tf": "red"}})
-    assert not valid({k: v for k, v in run.items() if k != "datasets"})
+    assert not valid({k: v for k, v in run.items() if k != "run"})
