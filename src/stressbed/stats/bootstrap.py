@@ -1,0 +1,203 @@
+"""Bootstrap intervals and paired comparisons of means.
+
+Resampled are whole observations (rows): everything that was measured on one observation stays
+together, so that comparisons are paired. Method: Efron and Tibshirani (1994), An Introduction to the
+Bootstrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+from statsmodels.stats.multitest import multipletests
+
+from stressbed.stats.interval import NOTHING, Floats, Interval, check_level, degenerate, finite
+
+CHUNK = 2_000_000
+"""Largest number of weights held at once."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The difference between two means over the same observations.
+
+    Attributes:
+        first: Name of the one.
+        second: Name of the other.
+        difference: Mean of first minus mean of second.
+        low: Lower end of its interval, not adjusted for the number of comparisons.
+        high: Upper end.
+        p: Two-sided p-value.
+        p_holm: The same, adjusted by Holm (1979) over all pairs that were compared.
+    """
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_holm: float
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's rank correlation with its interval, and the number of pairs."""
+
+    rho: float
+    low: float
+    high: float
+    n: int
+
+
+def resample_means(values: npt.ArrayLike, *, resamples: int, rng: np.random.Generator) -> Floats:
+    """Return the column means of bootstrap samples of the rows.
+
+    Args:
+        values: Shape (n, k): one row per observation.
+        resamples: Number of samples B.
+        rng: Source of chance.
+
+    Returns:
+        Shape (B, k).
+
+    Raises:
+        ValueError: Not two-dimensional, empty, or not finite.
+    """
+    array = finite(values, dimensions=2, name="values")
+    n = len(array)
+    if n == 0:
+        raise ValueError("values holds no observation")
+    found = [w @ array for w in _weights(n, resamples, rng)]
+    return np.concatenate(found) / n
+
+
+def mean_interval(
+    values: npt.ArrayLike, *, resamples: int, level: float = 0.95, rng: np.random.Generator
+) -> Interval:
+    """Return a mean with its percentile bootstrap interval.
+
+    Args:
+        values: Shape (n,). With fewer than two there is no interval (NaN, with a warning).
+        resamples: Number of samples.
+        level: Coverage.
+        rng: Source of chance.
+    """
+    check_level(level)
+    array = finite(values, dimensions=1, name="values")
+    if len(array) == 0:
+        degenerate("a mean of no observation")
+        return NOTHING
+    if len(array) == 1:
+        degenerate("an interval from one observation")
+        return Interval(float(array[0]), float("nan"), float("nan"))
+    means = resample_means(array[:, None], resamples=resamples, rng=rng)[:, 0]
+    low, high = np.quantile(means, _ends(level))
+    return Interval(float(array.mean()), float(low), float(high))
+
+
+def paired_comparisons(
+    values: npt.ArrayLike,
+    *,
+    names: Sequence[str],
+    resamples: int,
+    level: float = 0.95,
+    rng: np.random.Generator,
+) -> list[Comparison]:
+    """Return the comparison of every pair of columns, in order of the names.
+
+    Hypothesis: the means of both columns are equal. The p-value is the share of resampled
+    differences, centred at zero, that are at least as far from zero as the observed one,
+    (count + 1) / (B + 1).
+    Family of Holm's correction: all pairs. Assumes that rows are independent of each other.
+
+    Args:
+        values: Shape (n, k): one row per observation, one column per name. With fewer than two
+            rows nothing can be said (NaN, with a warning).
+        names: k names.
+        resamples: Number of samples.
+        level: Coverage of the intervals.
+        rng: Source of chance.
+    """
+    check_level(level)
+    array = finite(values, dimensions=2, name="values")
+    if array.shape[1] != len(names):
+        raise ValueError(f"{array.shape[1]} columns but {len(names)} names")
+    pairs = list(combinations(range(len(names)), 2))
+    if len(array) < 2:
+        degenerate("a comparison on fewer than two observations")
+        nan = float("nan")
+        return [Comparison(names[i], names[j], nan, nan, nan, nan, nan) for i, j in pairs]
+    means = resample_means(array, resamples=resamples, rng=rng)
+    found: list[tuple[float, float, float, float]] = []
+    for i, j in pairs:
+        observed = float((array[:, i] - array[:, j]).mean())
+        resampled = means[:, i] - means[:, j]
+        low, high = np.quantile(resampled, _ends(level))
+        # Rounding must not decide whether a difference is "at least as far".
+        further = np.abs(resampled - observed) >= abs(observed) * (1 - 1e-12)
+        found.append((observed, float(low), float(high), (int(further.sum()) + 1) / (resamples + 1)))
+    adjusted = multipletests([p for *_, p in found], method="holm")[1] if found else []
+    return [
+        Comparison(names[i], names[j], d, low, high, p, float(holm))
+        for (i, j), (d, low, high, p), holm in zip(pairs, found, adjusted, strict=True)
+    ]
+
+
+def spearman_interval(
+    x: npt.ArrayLike, y: npt.ArrayLike, *, resamples: int, level: float = 0.95, rng: np.random.Generator
+) -> Correlation:
+    """Return Spearman's rho with its percentile bootstrap interval; pairs are resampled.
+
+    Samples in which one side is constant have no rho and are left out.
+
+    Args:
+        x: Shape (n,).
+        y: Shape (n,).
+        resamples: Number of samples.
+        level: Coverage.
+        rng: Source of chance.
+    """
+    check_level(level)
+    a, b = finite(x, dimensions=1, name="x"), finite(y, dimensions=1, name="y")
+    if len(a) != len(b):
+        raise ValueError(f"x has {len(a)} values, y has {len(b)}")
+    nan = float("nan")
+    if len(a) < 3 or (a == a[0]).all() or (b == b[0]).all():
+        degenerate("a rank correlation needs three pairs, and both sides must vary")
+        return Correlation(nan, nan, nan, len(a))
+    rho = float(_spearman(a[None], b[None])[0])
+    size = max(1, CHUNK // (10 * len(a)))
+    rhos = []
+    for start in range(0, resamples, size):
+        drawn = rng.integers(len(a), size=(min(size, resamples - start), len(a)))
+        rhos.append(_spearman(a[drawn], b[drawn]))
+    low, high = np.nanquantile(np.concatenate(rhos), _ends(level))
+    return Correlation(rho, float(low), float(high), len(a))
+
+
+def _spearman(x: Floats, y: Floats) -> Floats:
+    """Return the rank correlation of each row; NaN where a row is constant."""
+    a, b = (rankdata(v, axis=1) - (v.shape[1] + 1) / 2 for v in (x, y))
+    scale = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = np.where(scale > 0, (a * b).sum(axis=1) / scale, np.nan)
+    return found
+
+
+def _weights(n: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield how often each observation is drawn, shape (rows, n), a part of the samples at a time."""
+    size = max(1, CHUNK // n)
+    for start in range(0, resamples, size):
+        rows = min(size, resamples - start)
+        drawn = rng.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def _ends(level: float) -> tuple[float, float]:
+    return (1 - level) / 2, (1 + level) / 2
