@@ -9,6 +9,7 @@ from typing import Any
 
 from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import EngineError
+from stressbed.generate.engines.guided import without_ambiguity
 from stressbed.generate.request import ChatRequest, Completion
 from stressbed.models import model_folder
 
@@ -127,6 +128,22 @@ class LocalModel:
                 do="set `chat_template: false` for a base model, or take its instruction-tuned version",
             )
         return list(self.tokenizer(self._rendered(request), add_special_tokens=False)["input_ids"])
+
+    def choice_ids(self, choices: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the tokens of each choice as the beginning of an answer; none begins another.
+
+        Raises:
+            EngineError: A choice is empty, or two are written with the same tokens.
+        """
+        ids = [list(self.tokenizer(speakable(c), add_special_tokens=False)["input_ids"]) for c in choices]
+        if not all(ids) or len({tuple(i) for i in ids}) < len(ids):
+            raise EngineError(
+                "choices must differ and not be empty",
+                where=f"generator {self.entry.id!r}",
+                allowed="strings that the model writes with different tokens",
+                do=f"correct the scale: {', '.join(map(repr, choices))}",
+            )
+        return without_ambiguity(ids)
 
     def _rendered(self, request: ChatRequest) -> str:
         from jinja2.exceptions import TemplateError

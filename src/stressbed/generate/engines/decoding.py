@@ -73,6 +73,11 @@ def decode(model: Any, rows: Sequence[Row], *, ends: frozenset[int], share_prefi
                 _step(model, state)
 
 
+def next_logits(model: Any, rows: Sequence[Row], *, share_prefix: bool = True) -> Tensor:
+    """Return what the model thinks of each token (rows, vocabulary) after each row, in float32."""
+    return _prefill(model, rows, share_prefix=share_prefix).logits.float()
+
+
 @dataclass
 class _State:
     """The rows still being written, their cache, mask, next positions and logits."""

@@ -13,6 +13,7 @@ from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import EngineError
 from stressbed.generate.engines.chat import LocalModel, split_by_context, too_long
 from stressbed.generate.engines.decoding import Row, decode
+from stressbed.generate.engines.guided import Question, choose
 from stressbed.generate.request import ChatRequest, Completion
 from stressbed.models import quiet_transformers
 
@@ -67,7 +68,13 @@ class TransformersEngine:
         prompts = [self.files.prompt_ids(r) for r in requests]
         fitting, others = split_by_context(requests, prompts, self.files.context)
         done = {i: too_long(keys[i], len(prompts[i])) for i in others}
-        rows = {i: self._row(requests[i], prompts[i]) for i in fitting}
+        guided = {
+            i: self._row(requests[i], prompts[i])
+            for i in fitting
+            if requests[i].choices and requests[i].guided != "none"
+        }
+        done |= self._chosen(guided, requests, keys)
+        rows = {i: self._row(requests[i], prompts[i]) for i in fitting if i not in guided}
         for part in self._passes(rows):
             decode(self._model, [rows[i] for i in part], ends=self.files.ends)
         for i, row in rows.items():
@@ -87,6 +94,27 @@ class TransformersEngine:
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
+    def _chosen(
+        self, rows: dict[int, Row], requests: Sequence[ChatRequest], keys: Sequence[str]
+    ) -> dict[int, Completion]:
+        """Return the completions of the requests whose answer is one of their choices, by number."""
+        done = {}
+        tokens = {c: self.files.choice_ids(c) for c in {requests[i].choices for i in rows}}
+        for row in rows.values():
+            row.limit = 1
+        questions = {
+            i: Question(row.prompt, tokens[requests[i].choices], self.files.ends, row)
+            for i, row in rows.items()
+        }
+        copies = max((len(q.beginnings) for q in questions.values()), default=1)
+        for part in self._passes(rows, copies=copies):
+            asked = [questions[i] for i in part]
+            for i, q, answer in zip(part, asked, choose(self._model, asked), strict=True):
+                text = requests[i].choices[answer.number]
+                n_out = len(q.choices[answer.number])
+                done[i] = Completion(keys[i], text, "stop", len(q.prompt), n_out, answer.probabilities)
+        return done
+
     def _row(self, request: ChatRequest, prompt: list[int]) -> Row:
         import torch
 
@@ -99,15 +127,20 @@ class TransformersEngine:
             row.answer += self._cut.get(request.messages, [])[: request.max_tokens - 1]
         return row
 
-    def _passes(self, rows: dict[int, Row]) -> list[list[int]]:
-        """Return the numbers of the rows, sorted by length and cut so that a pass fits the cache."""
+    def _passes(self, rows: dict[int, Row], *, copies: int = 1) -> list[list[int]]:
+        """Return the numbers of the rows, sorted by length and cut so that a pass fits the cache.
+
+        Args:
+            rows: The rows by number.
+            copies: How many rows of the cache each of them takes.
+        """
         budget = float(self.files.engine_options.get("cache_gib", CACHE_GIB)) * 2**30
         room = max(1, int(budget / self._bytes_per_token))
         passes: list[list[int]] = []
         longest = limit = 0
         for i in sorted(rows, key=lambda i: (len(rows[i].prompt), rows[i].limit)):
             longest, limit = max(longest, len(rows[i].prompt)), max(limit, rows[i].limit)
-            if passes and (len(passes[-1]) + 1) * (longest + limit) <= room:
+            if passes and (len(passes[-1]) + 1) * copies * (longest + limit) <= room:
                 passes[-1].append(i)
             else:
                 passes.append([i])
