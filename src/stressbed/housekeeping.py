@@ -11,7 +11,7 @@ from pathlib import Path
 from stressbed import paths
 from stressbed.config import Plan
 from stressbed.config.entries import ModelSource
-from stressbed.models import conversion_key
+from stressbed.models import conversion_key, gguf_parts
 from stressbed.select.winner import outcome, resolved
 from stressbed.sources import resolve
 
@@ -108,7 +108,7 @@ def _converted_models(plan: Plan) -> Iterator[tuple[str, str]]:
         if entry.gguf_file:
             folder = c.origin[kind, entry.id].parent  # type: ignore[attr-defined]
             gguf = resolve(entry.model, folder) / entry.gguf_file
-            if gguf.is_file():
+            if gguf_parts(gguf):
                 yield conversion_key(gguf), entry.model
 
 

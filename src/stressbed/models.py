@@ -6,6 +6,7 @@ when something has to be downloaded or converted.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import logging
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("stressbed")
 
-CONVERSION = 1
+CONVERSION = 2
 """Version of the GGUF conversion: raise it when a converted folder would come out differently."""
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -46,7 +47,8 @@ def model_folder(source: ModelSource, *, cache: Path, folder: Path | None = None
 
     Args:
         source: A hub id with its revision, a folder, or `package:NAME[/PATH]`; a GGUF file in
-            it is converted once to an ordinary folder (float32 safetensors and tokenizer).
+            it is converted once to an ordinary folder (float32 safetensors and tokenizer). The
+            file may also lie in parts in packages beside this one (see `gguf_parts`).
         cache: Root of the store; converted models lie in `cache/models/<key>`.
         folder: Where relative paths start from; the working directory by default.
 
@@ -64,7 +66,7 @@ def model_folder(source: ModelSource, *, cache: Path, folder: Path | None = None
                 do="correct `model` (and `gguf_file`) in the catalogue",
             )
         return place
-    if not gguf.is_file():
+    if not gguf_parts(gguf):
         raise EngineError(
             "the GGUF file is missing", where=str(gguf), do="correct `gguf_file` in the catalogue"
         )
@@ -132,9 +134,48 @@ def _from_hub(source: ModelSource) -> Path:
         ) from e
 
 
+def gguf_parts(gguf: Path) -> list[Path]:
+    """Return the files that make up a GGUF file: itself, its parts in order, or nothing.
+
+    Package registries limit the size of a package, so large weights come in several: beside the
+    package NAME there are NAME_part1, NAME_part2, ..., with `data/FILE.part00` and so on.
+    """
+    if gguf.is_file():
+        return [gguf]
+    package = gguf.parent
+    found = package.parent.glob(f"{package.name}_part*/data/{gguf.name}.part*")
+    return sorted(found, key=lambda p: p.name)
+
+
 def conversion_key(gguf: Path) -> str:
     """Return the name of the folder below `models` that a GGUF file is converted to."""
-    return digest([file_digest(gguf), CONVERSION])
+    parts = [file_digest(p) for p in gguf_parts(gguf)]
+    return digest([parts[0] if len(parts) == 1 else parts, CONVERSION])
+
+
+def _assemble(gguf: Path, target: Path) -> None:
+    """Write a GGUF file from its parts and check it against the package's SHA-256.
+
+    Raises:
+        EngineError: The package names no SHA-256 for the file, or the parts make another file.
+    """
+    sums = gguf.parent / "data" / "SHA256SUMS"
+    lines = [line.split() for line in sums.read_text().splitlines()] if sums.is_file() else []
+    wanted = {name.lstrip("*"): value for value, name in (line for line in lines if len(line) == 2)}
+    found = hashlib.sha256()
+    with target.open("wb") as out:
+        for part in gguf_parts(gguf):
+            with part.open("rb") as f:
+                while block := f.read(2**22):
+                    found.update(block)
+                    out.write(block)
+    if found.hexdigest() != wanted.get(gguf.name):
+        raise EngineError(
+            "the parts of the GGUF file do not make the file that the package promises",
+            where=f"{gguf}, SHA-256 {found.hexdigest()}",
+            allowed=wanted.get(gguf.name, f"a line for {gguf.name} in {sums}"),
+            do="install the package and all of its parts again, in one version",
+        )
 
 
 def _converted(gguf: Path, cache: Path) -> Path:
@@ -150,7 +191,14 @@ def _converted(gguf: Path, cache: Path) -> Path:
         partial = target.with_name(f".{target.name}.{os.getpid()}.tmp")
         shutil.rmtree(partial, ignore_errors=True)
         try:
-            _convert(gguf, partial)
+            if gguf.is_file():
+                _convert(gguf, partial)
+            else:
+                partial.mkdir()
+                whole = partial / gguf.name
+                _assemble(gguf, whole)
+                _convert(whole, partial)
+                whole.unlink()  # the packages still have it, and so does the converted folder
             _sync(partial)
             partial.rename(target)
         except OSError:
@@ -201,7 +249,8 @@ def _convert(gguf: Path, target: Path) -> None:
         ) from e
     _as_ordinary(model)
     _mend_pretokenizer(tokenizer, gguf)
-    target.mkdir(parents=True)
+    _mend_beginning(tokenizer, gguf)
+    target.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(target)
     tokenizer.save_pretrained(target)
     (target / "converted.json").write_text(json.dumps({"from": gguf.name, "version": CONVERSION}) + "\n")
@@ -230,4 +279,23 @@ def _mend_pretokenizer(tokenizer: Any, gguf: Path) -> None:
     backend = tokenizer.backend_tokenizer
     backend.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+
+
+def _mend_beginning(tokenizer: Any, gguf: Path) -> None:
+    """Let a tokenizer put the token that begins a text where the GGUF file says so.
+
+    transformers drops this on reading GGUF, and a Gemma model without it writes nonsense.
+    """
+    from gguf import GGUFReader
+    from tokenizers import processors
+
+    adds = GGUFReader(gguf).fields.get("tokenizer.ggml.add_bos_token")
+    bos = tokenizer.bos_token
+    if adds is None or not adds.contents() or bos is None:
+        return
+    if tokenizer("a")["input_ids"][:1] == [tokenizer.bos_token_id]:
+        return
+    tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{bos} $A", pair=f"{bos} $A {bos} $B", special_tokens=[(bos, tokenizer.bos_token_id)]
     )

@@ -24,7 +24,5 @@ Answer with one number from 1 to 5 and nothing else."""
 
 def ratings(n: int = 8, choices: tuple[str, ...] = SCALE, **kw: object) -> list[ChatRequest]:
     """Return n requests, each about another pair of a text and a rewrite."""
-    said = [
-        f"{HEAD}\n\nOriginal:\n{TEXTS[i % 8]}\n\nRewrite:\n{TEXTS[(i + i // 8) % 8]}" for i in range(n)
-    ]
+    said = [f"{HEAD}\n\nOriginal:\n{TEXTS[i % 8]}\n\nRewrite:\n{TEXTS[(i + i // 8) % 8]}" for i in range(n)]
     return [ChatRequest((("user", s),), 16, choices=choices, **kw) for s in said]  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from rating_requests import ratings
 from smollm2_requests import keys, requests
 
 from stressbed.generate.engines import open_engine
@@ -29,10 +30,11 @@ from stressbed.generate.request import ChatRequest
 
 entry, asked, store, out = sys.argv[1:]
 engine = open_engine(GeneratorEntry.model_validate_json(entry), cache=Path(store), folder=Path(store))
-asked = [ChatRequest(tuple(map(tuple, r[0])), *r[1:]) for r in json.loads(asked)]
+asked = [ChatRequest(tuple(map(tuple, r[0])), *r[1:6], choices=tuple(r[6])) for r in json.loads(asked)]
 answers = engine.complete(asked, [str(i) for i in range(len(asked))])
 engine.close()
-Path(out).write_text(json.dumps([[a.text, a.finish, a.tokens_in, a.tokens_out] for a in answers]))
+told = [[a.text, a.finish, a.tokens_in, a.tokens_out, a.probabilities] for a in answers]
+Path(out).write_text(json.dumps(told))
 """
 """No `__main__` guard: a workflow's scripts have none either."""
 
@@ -45,6 +47,7 @@ def plain(request: ChatRequest) -> list[object]:
         request.top_p,
         request.attempt,
         request.seed,
+        request.choices,
     ]
 
 
@@ -57,24 +60,30 @@ def expected(store):
         gguf_file="SmolLM2-135M-Instruct.Q4_1.gguf", context=1024,
     )  # fmt: skip
     engine = open_engine(entry, cache=store, folder=store)
-    out = engine.complete(requests(16), keys())
+    out = engine.complete([*requests(16), *ratings(8)], keys(16))
     engine.close()
-    return [[c.text, c.finish, c.tokens_in, c.tokens_out] for c in out]
+    return [[c.text, c.finish, c.tokens_in, c.tokens_out, c.probabilities] for c in out]
 
 
 def test_in_a_plain_script_in_float32(store, smollm2, tmp_path, expected):
     (tmp_path / "script.py").write_text(SCRIPT)
-    asked = [*requests(16), ChatRequest((("user", "word " * 1100),), 8)]
+    asked = [*requests(16), *ratings(8), ChatRequest((("user", "word " * 1100),), 8)]
+    words = ChatRequest(requests()[0].messages, 8, choices=("good", "very good", "bad"))
     drawn = ChatRequest(requests()[0].messages, 8, 0.9, 1.0, 0, 5)
     command = [
         sys.executable, str(tmp_path / "script.py"), smollm2("vllm").model_dump_json(),
-        json.dumps([plain(r) for r in [*asked, drawn, drawn]]), str(store), str(tmp_path / "out.json"),
+        json.dumps([plain(r) for r in [*asked, words, drawn, drawn]]), str(store), str(tmp_path / "out.json"),
     ]  # fmt: skip
     done = subprocess.run(
         command, env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1"}, timeout=900, check=False
     )
     assert done.returncode == 0
-    *answers, long, one, two = json.loads((tmp_path / "out.json").read_text())
-    assert answers == expected
+    *answers, long, word, one, two = json.loads((tmp_path / "out.json").read_text())
+    assert answers[:8] == expected[:8]
+    for ours, theirs in zip(answers[8:], expected[8:], strict=True):
+        assert (ours[0], ours[2]) == (theirs[0], theirs[2])  # the rating, tokens of the prompt
+        assert ours[4] == pytest.approx(theirs[4], abs=1e-3)
+    assert word[0] in words.choices
+    assert sum(word[4]) == pytest.approx(1)
     assert long[:2] == ["", "too_long"]
     assert one == two  # sampled with the request's own seed

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from stressbed.config.check_datasets import invalid_tags
 from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, ModelSource
 from stressbed.errors import ConfigError, StressbedError, suggest
+from stressbed.models import gguf_parts
 from stressbed.sources import PACKAGE, resolve
 
 Problem = Iterator[StressbedError]
@@ -146,7 +147,7 @@ def _files(entry: ModelSource, folder: Path, where: str) -> Problem:
         return
     if not path.exists():
         yield ConfigError("no such model folder", where=f"{where}, key 'model': {path}", do="check the path")
-    elif entry.gguf_file and not (path / entry.gguf_file).is_file():
+    elif entry.gguf_file and not gguf_parts(path / entry.gguf_file):
         found = sorted(p.name for p in path.glob("*.gguf"))
         yield ConfigError(
             f"the model has no file {entry.gguf_file!r}",

@@ -17,6 +17,10 @@ TEMPLATE_OPTION = "template_"
 """`engine_options` with this prefix are handed to the chat template (`template_enable_thinking`)."""
 
 
+BREAK = "\n\n"
+"""Blank line: a base model's prompt ends with one, and its answer is the paragraph up to the next."""
+
+
 def speakable(text: str) -> str:
     """Return the text with lone surrogates, which no tokenizer or wire format takes, replaced by `?`."""
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -34,6 +38,7 @@ class LocalModel:
     def __init__(self, entry: GeneratorEntry, *, cache: Path, folder: Path) -> None:
         self.entry = entry
         self._cache, self._folder = cache, folder
+        self._breaks: dict[int, bool] = {}
 
     @cached_property
     def path(self) -> Path:
@@ -119,7 +124,7 @@ class LocalModel:
             EngineError: The model has no chat template, or its template refuses these roles.
         """
         if not self.entry.chat_template:
-            text = "\n\n".join(content for _, content in request.messages)
+            text = "".join(content + BREAK for _, content in request.messages)
             return list(self.tokenizer(speakable(text))["input_ids"])
         if not self.tokenizer.chat_template:
             raise EngineError(
@@ -164,10 +169,20 @@ class LocalModel:
             ) from e
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of an answer's tokens, special tokens left out."""
-        return str(
+        """Return the text of an answer's tokens, special tokens left out; a base model's first paragraph."""
+        text = str(
             self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
         )
+        return text if self.entry.chat_template else text.partition(BREAK)[0]
+
+    def paragraph_ends(self, ids: Sequence[int]) -> bool:
+        """Return whether a base model's answer has come to its blank line with the last token."""
+        last = ids[-1]
+        if last not in self._breaks:
+            self._breaks[last] = "\n" in self.tokenizer.decode([last])
+        if not self._breaks[last]:
+            return False
+        return BREAK in self.tokenizer.decode(list(ids), skip_special_tokens=True)
 
 
 def too_long(key: str, tokens_in: int) -> Completion:

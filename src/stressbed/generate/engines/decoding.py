@@ -8,7 +8,7 @@ below `NOISE`; a greedy choice that is closer than that is settled by a run of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -48,13 +48,21 @@ class Row:
         return self.stopped or len(self.answer) >= self.limit
 
 
-def decode(model: Any, rows: Sequence[Row], *, ends: frozenset[int], share_prefix: bool = True) -> None:
+def decode(
+    model: Any,
+    rows: Sequence[Row],
+    *,
+    ends: frozenset[int],
+    finished: Callable[[Sequence[int]], bool] | None = None,
+    share_prefix: bool = True,
+) -> None:
     """Fill in the answers of all rows.
 
     Args:
         model: A causal language model of transformers, in evaluation mode.
         rows: At least one request; their prompts are not empty.
         ends: Token numbers that end an answer.
+        finished: Says of an answer's tokens whether their text ends here, though no end token came.
         share_prefix: Compute what several prompts begin with once.
     """
     import torch
@@ -68,6 +76,7 @@ def decode(model: Any, rows: Sequence[Row], *, ends: frozenset[int], share_prefi
                     row.stopped = True
                 else:
                     row.answer.append(token)
+                    row.stopped = finished is not None and finished(row.answer)
             _drop_done(state)
             if state.rows:
                 _step(model, state)

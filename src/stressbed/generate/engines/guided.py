@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+TOP_TOKENS = 20
+"""Likeliest first tokens that vLLM and endpoints are asked for: the most that they give by default."""
+
 END = -1
 """Stands for any of the tokens that end an answer."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import logging
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -19,9 +20,10 @@ from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import EngineError, IncompleteBatchError
 from stressbed.fingerprint import text_digest
 from stressbed.generate.engines.chat import TEMPLATE_OPTION, speakable, too_long
+from stressbed.generate.engines.guided import TOP_TOKENS, from_first_tokens
 from stressbed.generate.engines.http import Patience, TooLongError, excerpt, post
 from stressbed.generate.engines.spending import Ledger
-from stressbed.generate.request import ChatRequest, Completion
+from stressbed.generate.request import ChatRequest, Completion, Finish
 
 if TYPE_CHECKING:
     import httpx
@@ -30,6 +32,9 @@ log = logging.getLogger("stressbed")
 
 CHARACTERS_PER_TOKEN = 3
 """For estimates: English has about 4 characters a token, most other languages fewer."""
+
+ANSWER = "answer"
+"""Key of the choice in a JSON answer."""
 
 OWN_OPTIONS: dict[str, str | int | float | bool] = {
     "timeout_s": 120.0,
@@ -151,6 +156,7 @@ class OpenAIEngine:
         }
         if template:
             body["chat_template_kwargs"] = template
+        body |= guide(request)
         body |= {
             k: v for k, v in options.items() if k not in OWN_OPTIONS and not k.startswith(TEMPLATE_OPTION)
         }
@@ -172,7 +178,10 @@ class OpenAIEngine:
         n_in = usage.get("prompt_tokens") or sum(self.count_tokens([c for _, c in request.messages]))
         n_out = usage.get("completion_tokens")
         n_out = self.count_tokens([text])[0] if n_out is None else n_out
-        return Completion(key, text, "length" if reason in {"length", "max_tokens"} else "stop", n_in, n_out)
+        finish: Finish = "length" if reason in {"length", "max_tokens"} else "stop"
+        if request.choices and request.guided == "json_schema":
+            text = unwrapped(text)
+        return Completion(key, text, finish, n_in, n_out, said_probabilities(choice, request))
 
     @cached_property
     def _client(self) -> httpx.Client:
@@ -205,6 +214,49 @@ class OpenAIEngine:
             host = urlsplit(str(self.entry.base_url)).hostname
             log.warning("texts leave this machine: they are sent to %s", host)
         self._warned = True
+
+
+def guide(request: ChatRequest) -> dict[str, object]:
+    """Return the fields of the body that keep an answer to the request's choices; none if it is free."""
+    if not request.choices:
+        return {}
+    if request.guided == "structured_outputs":
+        return {
+            "structured_outputs": {"choice": list(request.choices)},
+            "logprobs": True,
+            "top_logprobs": TOP_TOKENS,
+        }
+    if request.guided == "json_schema":
+        schema = {
+            "type": "object",
+            "properties": {ANSWER: {"type": "string", "enum": list(request.choices)}},
+            "required": [ANSWER],
+            "additionalProperties": False,
+        }
+        described = {"name": "choice", "strict": True, "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": described}}
+    return {}
+
+
+def unwrapped(text: str) -> str:
+    """Return the choice in a JSON answer, or the answer as it is if it is something else."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    value = found.get(ANSWER) if isinstance(found, dict) else None
+    return value if isinstance(value, str) else text
+
+
+def said_probabilities(choice: Mapping[str, Any], request: ChatRequest) -> tuple[float, ...] | None:
+    """Return the probabilities of the request's choices, where the endpoint tells its first tokens'."""
+    if not request.choices or request.guided != "structured_outputs":
+        return None
+    try:
+        tokens = [(t["token"], float(t["logprob"])) for t in choice["logprobs"]["content"][0]["top_logprobs"]]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None  # the rating itself is there: only its probabilities are not known
+    return from_first_tokens(request.choices, tokens)
 
 
 class Bill:

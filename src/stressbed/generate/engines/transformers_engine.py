@@ -24,6 +24,11 @@ CACHE_GIB = 1.0
 """Memory that the keys and values of one pass may take; longer batches are run in several passes."""
 
 
+GUIDED_ROWS = 32
+"""Prompts of one pass whose answer is a choice: more would pad the short ones and copy more cache
+than the shared beginning, computed once a pass, saves."""
+
+
 class TransformersEngine:
     """Greedy or sampled decoding with `transformers`; in float32 an answer does not depend on its batch.
 
@@ -75,11 +80,13 @@ class TransformersEngine:
         }
         done |= self._chosen(guided, requests, keys)
         rows = {i: self._row(requests[i], prompts[i]) for i in fitting if i not in guided}
+        finished = None if self.entry.chat_template else self.files.paragraph_ends
         for part in self._passes(rows):
-            decode(self._model, [rows[i] for i in part], ends=self.files.ends)
+            decode(self._model, [rows[i] for i in part], ends=self.files.ends, finished=finished)
         for i, row in rows.items():
             text = self.files.decode(row.answer)
-            n_out = len(row.answer) + row.stopped
+            ended = bool(finished and row.answer and finished(row.answer))  # no end token was written
+            n_out = len(row.answer) + (row.stopped and not ended)
             if not row.stopped and row.temperature == 0:
                 self._cut[requests[i].messages] = row.answer
             done[i] = Completion(keys[i], text, "stop" if row.stopped else "length", len(row.prompt), n_out)
@@ -107,7 +114,7 @@ class TransformersEngine:
             for i, row in rows.items()
         }
         copies = max((len(q.beginnings) for q in questions.values()), default=1)
-        for part in self._passes(rows, copies=copies):
+        for part in self._passes(rows, copies=copies, most=GUIDED_ROWS):
             asked = [questions[i] for i in part]
             for i, q, answer in zip(part, asked, choose(self._model, asked), strict=True):
                 text = requests[i].choices[answer.number]
@@ -127,20 +134,23 @@ class TransformersEngine:
             row.answer += self._cut.get(request.messages, [])[: request.max_tokens - 1]
         return row
 
-    def _passes(self, rows: dict[int, Row], *, copies: int = 1) -> list[list[int]]:
+    def _passes(self, rows: dict[int, Row], *, copies: int = 1, most: int | None = None) -> list[list[int]]:
         """Return the numbers of the rows, sorted by length and cut so that a pass fits the cache.
 
         Args:
             rows: The rows by number.
             copies: How many rows of the cache each of them takes.
+            most: Rows of a pass at most.
         """
+        most = most or len(rows)
         budget = float(self.files.engine_options.get("cache_gib", CACHE_GIB)) * 2**30
         room = max(1, int(budget / self._bytes_per_token))
         passes: list[list[int]] = []
         longest = limit = 0
         for i in sorted(rows, key=lambda i: (len(rows[i].prompt), rows[i].limit)):
             longest, limit = max(longest, len(rows[i].prompt)), max(limit, rows[i].limit)
-            if passes and (len(passes[-1]) + 1) * copies * (longest + limit) <= room:
+            size = len(passes[-1]) + 1 if passes else most + 1
+            if size <= most and size * copies * (longest + limit) <= room:
                 passes[-1].append(i)
             else:
                 passes.append([i])

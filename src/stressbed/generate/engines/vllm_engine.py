@@ -14,7 +14,8 @@ from typing import Any
 
 from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import EngineError
-from stressbed.generate.engines.chat import LocalModel, split_by_context, too_long
+from stressbed.generate.engines.chat import BREAK, LocalModel, split_by_context, too_long
+from stressbed.generate.engines.guided import TOP_TOKENS, from_first_tokens
 from stressbed.generate.request import ChatRequest, Completion
 
 log = logging.getLogger("stressbed")
@@ -68,7 +69,7 @@ class VllmEngine:
                 use_tqdm=False,
             )
             for i, answer in zip(fitting, answers, strict=True):
-                done[i] = self._completion(keys[i], len(prompts[i]), answer.outputs[0])
+                done[i] = self._completion(requests[i], keys[i], len(prompts[i]), answer.outputs[0])
         return [done[i] for i in range(len(requests))]
 
     def close(self) -> None:
@@ -82,23 +83,48 @@ class VllmEngine:
         state: Any = importlib.import_module("vllm.distributed.parallel_state")
         state.cleanup_dist_env_and_memory()
 
-    def _completion(self, key: str, n_in: int, output: Any) -> Completion:
+    def _completion(self, request: ChatRequest, key: str, n_in: int, output: Any) -> Completion:
         ids = list(output.token_ids)
         stopped = output.finish_reason == "stop"
         answer = ids[:-1] if stopped and ids and ids[-1] in self.files.ends else ids
-        return Completion(key, self.files.decode(answer), "stop" if stopped else "length", n_in, len(ids))
+        probabilities = None
+        if output.logprobs:
+            first = [
+                (self.files.tokenizer.decode([token]), one.logprob)
+                for token, one in output.logprobs[0].items()
+            ]
+            probabilities = from_first_tokens(request.choices, first)
+        return Completion(
+            key, self.files.decode(answer), "stop" if stopped else "length", n_in, len(ids), probabilities
+        )
 
     def _sampling(self, request: ChatRequest) -> Any:
         from vllm import SamplingParams
 
+        guide = self._guide(request)
+        base = not self.entry.chat_template and not guide
         return SamplingParams(
             max_tokens=request.max_tokens,
             temperature=request.temperature,
             top_p=request.top_p,
             seed=request.seed if request.temperature > 0 else None,
             stop_token_ids=sorted(self.files.ends),
-            detokenize=False,
+            detokenize=base,
+            stop=[BREAK] if base else None,
+            **guide,
         )
+
+    @staticmethod
+    def _guide(request: ChatRequest) -> dict[str, Any]:
+        """Return the options that keep an answer to its choices and tell their probabilities."""
+        if not request.choices or request.guided == "none":
+            return {}
+        from vllm.sampling_params import StructuredOutputsParams
+
+        return {
+            "structured_outputs": StructuredOutputsParams(choice=list(request.choices)),
+            "logprobs": TOP_TOKENS,
+        }
 
     @property
     def _longest(self) -> int:
