@@ -1,0 +1,49 @@
+"""The catalogue's candidates are the paper's: checkpoints and revisions of table 8, names of table 9."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from gen_samples import CATALOGUE
+
+from stressbed.config.catalogue import Catalogue, identity
+
+DATA = Path(__file__).parents[2] / "data" / "hteb"
+
+
+def rows(name):
+    with (DATA / name).open(encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+@pytest.fixture(scope="module")
+def candidates():
+    return Catalogue.read([CATALOGUE / "generators-hteb.yaml"]).generators
+
+
+def test_checkpoints_and_revisions_are_those_of_table_8(candidates):
+    paper = {r["checkpoint"]: r["revision"] for r in rows("hteb_table8_generators.csv")}
+    assert len(paper) == 16
+    assert {g.model: g.revision for g in candidates.values()} == paper
+
+
+def test_labels_are_those_of_table_9_and_name_the_same_model(candidates):
+    assert sorted(g.label for g in candidates.values()) == sorted(
+        r["generator"] for r in rows("hteb_table9_screening.csv")
+    )
+    for g in candidates.values():
+        ours = g.label.lower().replace("-int4", "").replace("-it", "")
+        assert ours == g.model.partition("/")[2].lower().replace("-it", "").replace("-int4", "")
+
+
+def test_all_are_asked_as_in_the_paper(candidates):
+    for g in candidates.values():
+        assert (g.engine, g.sampling.temperature, g.sampling.top_p) == ("vllm", 0, 1)
+        assert g.limits.maximum + 1024 <= g.context
+        thinks = g.id.startswith("qwen3") or "think" in g.id
+        assert g.limits.minimum >= 1024 or not thinks  # a thought before a short text needs room
+
+
+def test_moving_an_entry_to_another_file_asked_nothing_again(candidates):
+    assert identity("generator", candidates["gemma-3-27b-it-int4-awq"]) == "b03f912dcbc57c877ed054ec4113bc35"
+    assert identity("generator", candidates["qwen3-8b-awq"]) == "a44d1c502c3aeecdc9298033cb90829b"
