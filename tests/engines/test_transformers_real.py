@@ -7,9 +7,11 @@ import sys
 
 import numpy as np
 import pytest
+from rating_requests import SCALE, ratings
 from smollm2_requests import GGUF, TEXTS, keys, requests
 
 from stressbed.config.entries import ModelSource
+from stressbed.errors import EngineError
 from stressbed.generate.engines import open_engine
 from stressbed.generate.request import ChatRequest
 from stressbed.models import model_folder
@@ -84,6 +86,45 @@ def test_a_prompt_too_long_is_an_outcome_and_the_others_are_answered(engine):
 def test_lone_surrogates_are_taken(engine):
     (out,) = engine.complete([ChatRequest((("user", "broken \ud800 text"),), 3)], ["a"])
     assert out.tokens_out > 0
+
+
+def test_ratings_are_the_models_own_and_do_not_depend_on_the_batch(engine):
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    asked = ratings(24)
+    together = engine.complete(asked, keys(24))
+    for i in np.random.default_rng(1).permutation(24)[:6]:
+        (alone,) = engine.complete([asked[i]], ["k"])
+        assert alone.text == together[i].text
+        assert alone.probabilities == pytest.approx(together[i].probabilities, abs=1e-4)
+    tokenizer = AutoTokenizer.from_pretrained(engine.files.path)
+    model = AutoModelForCausalLM.from_pretrained(engine.files.path, dtype=torch.float32)
+    digits = [tokenizer.convert_tokens_to_ids(c) for c in SCALE]
+    for i in (0, 13, 23):
+        given = tokenizer.apply_chat_template(
+            [{"role": "user", "content": asked[i].messages[0][1]}], add_generation_prompt=True,
+            return_tensors="pt", return_dict=True,
+        )  # fmt: skip
+        with torch.inference_mode():
+            expected = model(**given).logits[0, -1, digits].softmax(-1)
+        assert together[i].probabilities == pytest.approx(expected.tolist(), abs=1e-4)
+        assert together[i].text == SCALE[int(expected.argmax())]
+        assert (together[i].finish, together[i].tokens_out) == ("stop", 1)
+
+
+def test_choices_of_several_tokens_and_free_requests_share_a_batch(engine):
+    words = ("good", "very good", "bad")
+    asked = [*ratings(3, words), *requests(6)[:2], *ratings(2, guided="none")]
+    answers = engine.complete(asked, keys(7))
+    assert {a.text for a in answers[:3]} <= set(words)
+    assert answers[3:5] == engine.complete(requests(6)[:2], ["k3", "k4"])
+    assert [a.probabilities for a in answers[3:]] == [None] * 4
+
+
+def test_choices_that_are_written_alike_are_refused(engine):
+    with pytest.raises(EngineError, match="choices must differ"):
+        engine.complete(ratings(1, ("1", "1", "2")), ["k"])
 
 
 def test_counting_needs_no_weights(store, smollm2):

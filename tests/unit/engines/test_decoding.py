@@ -155,3 +155,15 @@ def test_the_nucleus_is_the_smallest_set_that_reaches_top_p():
 )
 def test_common_prefix_leaves_a_token(given, shared):
     assert common_prefix(given) == shared
+
+
+@pytest.mark.parametrize("size", [1, 9])
+def test_an_answer_may_be_finished_by_what_it_says(model, size):
+    rows = [Row(p, 20) for p in prompts()]
+    for i in range(0, len(rows), size):
+        decode(model, rows[i : i + size], ends=ENDS, finished=lambda ids: ids[-1] % 4 == 0)
+    for row in rows:
+        free = naive(model, list(row.prompt), 20)
+        cut = next((i for i, t in enumerate(free) if t % 4 == 0 or t in ENDS), len(free) - 1)
+        assert row.answer == [t for t in free[: cut + 1] if t not in ENDS]
+    assert sum(r.stopped for r in rows) > 4

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from stressbed.config.entries import GeneratorEntry, ModelSource
 from stressbed.errors import ConfigError, EngineError
 from stressbed.generate.engines import open_engine
-from stressbed.models import model_folder
+from stressbed.models import conversion_key, gguf_parts, model_folder
 
 
 def test_a_folder_with_a_model_is_itself(tmp_path):
@@ -73,3 +75,47 @@ def test_settings_that_do_not_fit_the_embedded_engine(tmp_path, change, message)
     entry = GeneratorEntry(id="g", engine="transformers", model="m", **change)
     with pytest.raises(EngineError, match=message):
         open_engine(entry, cache=tmp_path, folder=tmp_path)
+
+
+def in_parts(folder, *, said=None):
+    """A package `weights` whose file m.gguf lies in three parts in packages beside it."""
+    whole = b"GGUF" + bytes(range(200))
+    for i in range(3):
+        data = folder / f"weights_part{i + 1}" / "data"
+        data.mkdir(parents=True)
+        (data / f"m.gguf.part0{i}").write_bytes(whole[i * 70 : (i + 1) * 70])
+    (folder / "weights" / "data").mkdir(parents=True)
+    found = hashlib.sha256(whole[:210]).hexdigest()
+    (folder / "weights" / "data" / "SHA256SUMS").write_text(f"{found if said is None else said}  m.gguf\n")
+    return ModelSource(model=str(folder / "weights"), gguf_file="m.gguf")
+
+
+def left(store):
+    return [p.name for p in (store / "models").iterdir() if not p.name.endswith(".lock")]
+
+
+def test_parts_are_put_together_in_order_and_checked(tmp_path):
+    source = in_parts(tmp_path)
+    gguf = tmp_path / "weights" / "m.gguf"
+    assert [p.name for p in gguf_parts(gguf)] == ["m.gguf.part00", "m.gguf.part01", "m.gguf.part02"]
+    with pytest.raises(EngineError, match="GGUF file could not be read"):  # whole, but no real model
+        model_folder(source, cache=tmp_path / "store")
+    assert left(tmp_path / "store") == []
+    key = conversion_key(gguf)
+    (tmp_path / "weights_part2" / "data" / "m.gguf.part01").write_bytes(b"x")
+    assert conversion_key(gguf) != key
+
+
+@pytest.mark.parametrize("fault", ["damaged", "missing part", "another sum", "no sum"])
+def test_parts_that_make_another_file_are_refused(tmp_path, fault):
+    source = in_parts(tmp_path, said="0" * 64 if fault == "another sum" else None)
+    second = tmp_path / "weights_part2" / "data" / "m.gguf.part01"
+    if fault == "damaged":
+        second.write_bytes(second.read_bytes()[:-1] + b"?")
+    if fault == "missing part":
+        second.unlink()
+    if fault == "no sum":
+        (tmp_path / "weights" / "data" / "SHA256SUMS").unlink()
+    with pytest.raises(EngineError, match="parts of the GGUF file do not make the file"):
+        model_folder(source, cache=tmp_path / "store")
+    assert left(tmp_path / "store") == []
