@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stressbed.config.entries import GeneratorEntry, TransformationEntry
+from stressbed.config.entries import GeneratorEntry, MarkersEntry, TransformationEntry
 from stressbed.jobs import job
 from stressbed.paths import variant_of_path
 from stressbed.store import read_json, read_parquet
+from stressbed.transform.markers import Markers
 from stressbed.transform.run import transform
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 spec = json.loads(snakemake.params.spec)
 manifests = {Path(p).parent.name: p for p in snakemake.input.manifests}
+markers = Markers.of([MarkersEntry.model_validate(e) for e in spec["markers"].values()])
 texts = {Path(p).parent.name: p for p in snakemake.input.texts}
 
 name = " ".join(snakemake.wildcards)
@@ -35,6 +37,7 @@ with job(
             variant=variant,
             entry=TransformationEntry.model_validate(spec["transformations"][variant.transformation]),
             generator=GeneratorEntry.model_validate(spec["generators"][variant.generator]),
+            markers=markers,
             out=Path(out),
         )
         this.count({"variants": 1})
