@@ -244,6 +244,7 @@ class Grid:
                     for t in config.transformations
                 ),
                 *(line for g in generators for line in decided_by_generator(plan, g)),
+                *(decided_by_flags(plan, config.transformations) if stage == "transform" else []),
             ]
         if stage in {"embed", "score"}:
             embedders = self._chosen("embedder", config.embedders, wildcards)
@@ -273,6 +274,7 @@ class Grid:
             "generators": plan.generators,
             "transformations": plan.transformations,
             "prompts": sorted({s.prompt for s in steps}),
+            "markers": sorted(plan.catalogue.markers),
         }
         out: dict[str, object] = {}
         for kind in kinds:
@@ -360,6 +362,7 @@ class Grid:
         others = {f"transformation:{t}=" for t in self.plan.config.transformations} - {
             f"transformation:{cell.variant.transformation}="
         }
+        others |= {"markers=", "flag_thresholds:"}  # they decide flags, and no cell hangs on those
         for stage in stages:
             path = Path(self.job(stage, self.job_axes[stage]).format(**at))
             if path.exists():
@@ -401,6 +404,17 @@ def decided_by_generator(plan: Plan, name: str) -> list[str]:
         f"generator:{name}={plan.generator_identity(name)}",
         *(f"{key}:{name}={rule.model_dump_json()}" for key, rule in rules.items()),
         f"context:{name}={entry.context}",
+    ]
+
+
+def decided_by_flags(plan: Plan, transformations: Iterable[str]) -> list[str]:
+    """Return what decides the error flags beside the texts: strings that name themselves."""
+    catalogue = plan.catalogue
+    lists = {name: e.model_dump(exclude={"id", "source"}) for name, e in catalogue.markers.items()}
+    rules = {t: catalogue.transformations[t].flag_thresholds for t in transformations}
+    return [
+        f"markers={digest(lists)}",
+        *(f"flag_thresholds:{t}={rule.model_dump_json()}" for t, rule in rules.items()),
     ]
 
 

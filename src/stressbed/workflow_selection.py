@@ -15,7 +15,7 @@ from stressbed.config.entries import SelectionEntry
 from stressbed.fingerprint import digest
 from stressbed.select import FIGURES, SCREENING_TABLES, TABLES
 from stressbed.store import read_json
-from stressbed.workflow import VERSIONS, decided_by_generator
+from stressbed.workflow import VERSIONS, decided_by_flags, decided_by_generator
 
 _VERSION = f"select-version={VERSIONS['select']}"
 
@@ -124,6 +124,7 @@ class SelectionGrid:
                 for t in self.entry.transformations
             ),
             *decided_by_generator(self.plan, generator),
+            *(decided_by_flags(self.plan, self.entry.transformations) if stage == "transform" else []),
         ]
 
     def decides_screening(self) -> list[str]:

@@ -46,7 +46,7 @@ use rule transform as select_transform with:
         selection.log("transform", "generator"),
     params:
         decides=lambda wc: selection.decides_rewrites("transform", wc.generator),
-        spec=lambda wc, output: grid.spec("generators", "transformations"),
+        spec=lambda wc, output: grid.spec("generators", "transformations", "markers"),
     message:
         "screen: check and flag the rewrites of {wildcards.generator}"
 

@@ -10,7 +10,7 @@ rule transform:
         grid.job("transform", grid.generate_axes, "logs", "log"),
     params:
         decides=lambda wc: grid.decides("transform", wc),
-        spec=lambda wc, output: grid.spec("generators", "transformations"),
+        spec=lambda wc, output: grid.spec("generators", "transformations", "markers"),
     message:
         "transform: check and flag the rewrites of {wildcards}"
     script:

@@ -16,6 +16,7 @@ from stressbed.config.entries import (
     EmbedderEntry,
     GeneratorEntry,
     JudgePromptEntry,
+    MarkersEntry,
     PromptEntry,
     SelectionEntry,
     TransformationEntry,
@@ -33,6 +34,7 @@ KINDS: dict[str, type[Strict]] = {
     "prompts": PromptEntry,
     "judge_prompts": JudgePromptEntry,
     "selections": SelectionEntry,
+    "markers": MarkersEntry,
 }
 
 
@@ -87,6 +89,7 @@ class Catalogue:
     prompts: Mapping[str, PromptEntry] = field(default_factory=dict)
     judge_prompts: Mapping[str, JudgePromptEntry] = field(default_factory=dict)
     selections: Mapping[str, SelectionEntry] = field(default_factory=dict)
+    markers: Mapping[str, MarkersEntry] = field(default_factory=dict)
     origin: Mapping[tuple[str, str], Path] = field(default_factory=dict)
 
     @classmethod

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from stressbed.config.check_datasets import check_dataset
 from stressbed.config.check_human import check_human
+from stressbed.config.check_markers import check_markers
 from stressbed.config.check_models import check_ability, check_embedder, check_generator
 from stressbed.config.check_selection import check_selection
 from stressbed.config.check_transformations import check_pair, check_transformation
@@ -32,6 +33,7 @@ def check(plan: Plan) -> None:
         *names(plan),
         *check_selection(plan),
         *check_human(plan),
+        *check_markers(plan.catalogue),
         *entries(plan),
         *together(plan),
         *shown(plan),

@@ -189,6 +189,33 @@ class Step(Strict):
     expands: bool = Field(default=False, description="Whether the output is longer than the input.")
 
 
+class FlagThresholds(Strict):
+    """Numbers of the error flags' rules; the defaults are the paper's where it gives one."""
+
+    runaway: float = Field(
+        default=5.0, gt=0, description="More output words per input word than this are a runaway."
+    )
+    truncated: float = Field(
+        default=0.2, ge=0, le=1, description="A smaller share of the input's words is truncated."
+    )
+    truncated_from: int = Field(
+        default=3, ge=0, description="Only inputs with more words than this can be truncated."
+    )
+    language_ratio: float = Field(
+        default=3.0, ge=1, description="Another language must be so many times likelier to be wrong."
+    )
+    language_letters: int = Field(
+        default=12, ge=0, description="Outputs with fewer letters are not judged by language."
+    )
+    excuse_input: bool = Field(
+        default=True,
+        description=(
+            "What the input holds too is no leak: a marker, a label or `{`, `[` at its start. `false`: the "
+            "paper's words, which look at the output alone."
+        ),
+    )
+
+
 class TransformationEntry(Strict):
     """A transformation in its axis."""
 
@@ -212,6 +239,9 @@ class TransformationEntry(Strict):
     on_too_long: Literal["original", "drop"] = Field(
         default="original", description="When the prompt does not fit the model."
     )
+    flag_thresholds: FlagThresholds = Field(
+        default=FlagThresholds(), description="Numbers of the error flags' rules."
+    )
     order: int = Field(default=0, description="Place in tables and figures.")
     task: str = Field(
         default="",
@@ -220,6 +250,26 @@ class TransformationEntry(Strict):
             "`{source_language}` and `{target_language}`."
         ),
     )
+
+
+class MarkersEntry(Strict):
+    """What a generator writes, in one language, when it talks about its work instead of doing it."""
+
+    id: Id = Field(description="Name of the list.")
+    languages: list[str] = Field(min_length=1, description="Languages that it is written in.")
+    reasoning: list[str] = Field(
+        default=[],
+        description="Regular expressions of reasoning, anywhere in an output; case does not matter.",
+    )
+    prefixes: list[str] = Field(
+        default=[],
+        description="Regular expressions of labels that an output begins with, without their colon.",
+    )
+    spaces: bool = Field(
+        default=True,
+        description="Whether spaces stand between words, so that a marker is not part of a longer word.",
+    )
+    source: str = Field(description="Where the words come from.")
 
 
 class JudgePromptEntry(Strict):
@@ -312,7 +362,7 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
             "retry", "context", "guided",
         }
     ),
-    "transformation": frozenset({"id", "label", "axis", "order", "task"}),
+    "transformation": frozenset({"id", "label", "axis", "order", "task", "flag_thresholds"}),
     "embedder": frozenset(
         {
             "id", "label", "licence", "gated", "parameters", "batch_size", "base_url",
@@ -324,5 +374,6 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
 
 A generator's limits and retries decide which requests are made, so they are part of the
 requests' own identity and of the generate rule's params, not of the engine's. The same holds for
-`guided`: it decides ratings only, so it stands in the identity of requests with choices.
+`guided`: it decides ratings only, so it stands in the identity of requests with choices. A
+transformation's `flag_thresholds` decide flags, not texts: they stand in the transform rule's params.
 """

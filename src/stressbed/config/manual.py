@@ -251,7 +251,15 @@ def readme(root: Path) -> str:
         parts += [f"### {model.__name__}", f"An entry under `{kind}`.", keys_of(model.__name__, definitions)]
         if model is DatasetEntry:
             parts.append(_local_files())
-    for name in ("Step", "Sampling", "Limits", "RetryRule", "HumanStudy", "LabelPreservation"):
+    for name in (
+        "Step",
+        "FlagThresholds",
+        "Sampling",
+        "Limits",
+        "RetryRule",
+        "HumanStudy",
+        "LabelPreservation",
+    ):
         parts += [f"### {name}", definitions[name]["description"], keys_of(name, definitions)]
     parts += ["## What the catalogue holds", _listed(Catalogue.read([root / f for f in FOLDERS]))]
     return "\n\n".join(part.strip() for part in parts) + "\n"

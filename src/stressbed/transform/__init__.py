@@ -1,3 +1,3 @@
 """transform stage."""
 
-VERSION = "1"
+VERSION = "2"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Literal
 
-import yaml
-
 from stressbed.transform.languages import is_other_language
+from stressbed.transform.markers import Markers, new
 
 Kind = Literal["rewrite", "summarise", "expand"]
 
@@ -28,6 +26,8 @@ FLAGS = (
 )
 """Names of the flags, in the paper's order."""
 
+_DOTS, _ELLIPSES = frozenset(".。․"), frozenset("…⋯‥")
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -39,6 +39,8 @@ class Thresholds:
         truncated_from: Only inputs with more words than this.
         language_ratio: Another language must be so many times likelier than the expected one.
         language_letters: Outputs with fewer letters are not judged by language.
+        excuse_input: Whether what the input holds too is no leak; False: the paper's words, which
+            look at the output alone.
     """
 
     runaway: float = 5.0
@@ -46,9 +48,10 @@ class Thresholds:
     truncated_from: int = 3
     language_ratio: float = 3.0
     language_letters: int = 12
+    excuse_input: bool = True
 
 
-PAPER = Thresholds()
+DEFAULT = Thresholds()
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,15 @@ NOT_JUDGED = Flags(*[False] * len(FLAGS))
 """The flags of a text that was never sent to the generator."""
 
 
-def flag(original: str, output: str, *, kind: Kind, language: str, thresholds: Thresholds = PAPER) -> Flags:
+def flag(
+    original: str,
+    output: str,
+    *,
+    kind: Kind,
+    language: str,
+    markers: Markers,
+    thresholds: Thresholds = DEFAULT,
+) -> Flags:
     """Return the ten flags of an output after post-processing.
 
     Args:
@@ -84,16 +95,18 @@ def flag(original: str, output: str, *, kind: Kind, language: str, thresholds: T
         output: The rewrite.
         kind: Which length rules apply.
         language: Tag of the language that the output should be in.
+        markers: What reasoning and labels look like.
         thresholds: Numbers of the rules.
     """
+    excuse = thresholds.excuse_input
     n_in, n_out = words(original), words(output)
     return Flags(
         identical=identical(original, output),
-        empty=not output.strip(),
+        empty=empty(output),
         ellipsis=ellipsis(output),
-        json_fragment=json_fragment(output),
-        reasoning_leak=reasoning_leak(original, output),
-        prefix_leak=prefix_leak(original, output),
+        json_fragment=json_fragment(original, output, excuse=excuse),
+        reasoning_leak=reasoning_leak(original, output, markers, excuse=excuse),
+        prefix_leak=prefix_leak(original, output, markers, excuse=excuse),
         wrong_language=wrong_language(output, language, thresholds),
         runaway=runaway(n_in, n_out, kind, thresholds.runaway),
         truncated=truncated(n_in, n_out, kind, thresholds.truncated, thresholds.truncated_from),
@@ -116,43 +129,53 @@ def words(text: str) -> int:
 
 
 def identical(original: str, output: str) -> bool:
-    """Return whether the output is the input, apart from case and surrounding whitespace."""
-    return original.strip().casefold() == output.strip().casefold()
+    """Return whether the output is the input, apart from case and surrounding whitespace.
+
+    Composed and decomposed accents are the same, and so are the Turkish i with and without a dot, whose
+    upper and lower case differ from other languages' (`IŞIK`, `ışık`).
+    """
+    return _folded(original) == _folded(output)
+
+
+def empty(output: str) -> bool:
+    """Return whether the output shows nothing: whitespace and invisible characters at most."""
+    return all(c.isspace() or unicodedata.category(c) in {"Cc", "Cf"} for c in output)
 
 
 def ellipsis(output: str) -> bool:
-    """Return whether the output is nothing but dots: `..`, `...`, `…`."""
-    return re.fullmatch(r"(?:\.{2,}|…|\s)+", output) is not None and not output.isspace()
+    """Return whether the output is nothing but dots: `..`, `...`, `…`, or what other scripts have."""
+    marks = "".join(output.split())
+    return set(marks) <= _DOTS | _ELLIPSES and (len(marks) > 1 or marks in _ELLIPSES)
 
 
-def json_fragment(output: str) -> bool:
-    """Return whether the output begins with `{` or `[`."""
-    return output.lstrip().startswith(("{", "["))
+def json_fragment(original: str, output: str, *, excuse: bool = True) -> bool:
+    """Return whether the output begins with `{` or `[`.
+
+    With `excuse`, not where the input begins with the same one: the rewrite of `[1] A man ...` or of a
+    JSON text may, and the generator is not to blame for it.
+    """
+    start = output.lstrip()[:1]
+    return start in {"{", "["} and not (excuse and original.lstrip().startswith(start))
 
 
-def reasoning_leak(original: str, output: str) -> bool:
-    """Return whether the output holds a marker of reasoning that the input does not hold."""
-    seen = {m.casefold() for m in markers()["reasoning"].findall(_plain(original))}
-    return any(m.casefold() not in seen for m in markers()["reasoning"].findall(_plain(output)))
+def reasoning_leak(original: str, output: str, markers: Markers, *, excuse: bool = True) -> bool:
+    """Return whether the output holds a marker of reasoning that the input does not account for."""
+    return new(markers.reasons, original, output, excuse=excuse)
 
 
-def prefix_leak(original: str, output: str) -> bool:
-    """Return whether the output begins with a label such as `Summary:` that the input does not begin with."""
-    match = markers()["prefixes"].match(_plain(output))
-    if match is None:
-        return False
-    before = markers()["prefixes"].match(_plain(original))
-    return before is None or before[0].strip().casefold() != match[0].strip().casefold()
+def prefix_leak(original: str, output: str, markers: Markers, *, excuse: bool = True) -> bool:
+    """Return whether the output begins with a label such as `Summary:` that the input does not have."""
+    return new(markers.labels, original, output, excuse=excuse)
 
 
-def wrong_language(output: str, language: str, thresholds: Thresholds = PAPER) -> bool:
+def wrong_language(output: str, language: str, thresholds: Thresholds = DEFAULT) -> bool:
     """Return whether the output is clearly in another language than asked for; unknown is not wrong."""
     return is_other_language(
         output, language, ratio=thresholds.language_ratio, min_letters=thresholds.language_letters
     )
 
 
-def runaway(n_in: int, n_out: int, kind: Kind, factor: float = PAPER.runaway) -> bool:
+def runaway(n_in: int, n_out: int, kind: Kind, factor: float = DEFAULT.runaway) -> bool:
     """Return whether an output has more than `factor` times the input's words; never for expanding kinds."""
     return kind != "expand" and n_out > factor * max(n_in, 1)
 
@@ -161,8 +184,8 @@ def truncated(
     n_in: int,
     n_out: int,
     kind: Kind,
-    share: float = PAPER.truncated,
-    longer_than: int = PAPER.truncated_from,
+    share: float = DEFAULT.truncated,
+    longer_than: int = DEFAULT.truncated_from,
 ) -> bool:
     """Return whether an output has less than `share` of the input's words.
 
@@ -176,16 +199,7 @@ def summary_too_long(n_in: int, n_out: int, kind: Kind) -> bool:
     return kind == "summarise" and n_out > n_in
 
 
-@lru_cache(maxsize=1)
-def markers() -> dict[str, re.Pattern[str]]:
-    """Return the compiled lists of `markers.yaml`."""
-    lists = yaml.safe_load((files("stressbed.transform") / "markers.yaml").read_text(encoding="utf-8"))
-    reasoning, prefixes = ("|".join(f"(?:{p})" for p in lists[k]) for k in ("reasoning", "prefixes"))
-    return {
-        "reasoning": re.compile(rf"(?<!\w)(?:{reasoning})(?!\w)", re.IGNORECASE),
-        "prefixes": re.compile(rf"[\s*#_>-]*(?:{prefixes})[\s*_]*[:：]", re.IGNORECASE),
-    }
-
-
-def _plain(text: str) -> str:
-    return text.replace("’", "'").replace("ʼ", "'")
+def _folded(text: str) -> str:
+    # A dot above (U+0307) is what is left of the Turkish capital I with a dot after case folding.
+    folded = unicodedata.normalize("NFD", text.strip().casefold()).replace("i\u0307", "i")
+    return folded.replace("ı", "i")

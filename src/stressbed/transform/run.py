@@ -20,7 +20,8 @@ from stressbed.generate.languages import touched
 from stressbed.paths import Variant
 from stressbed.store import read_parquet, write_atomic
 from stressbed.transform import VERSION
-from stressbed.transform.flags import FLAGS, NOT_JUDGED, flag
+from stressbed.transform.flags import FLAGS, NOT_JUDGED, Thresholds, flag
+from stressbed.transform.markers import Markers
 from stressbed.transform.outcome import resolve
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def transform(
     variant: Variant,
     entry: TransformationEntry,
     generator: GeneratorEntry,
+    markers: Markers,
     out: Path,
 ) -> None:
     """Write the table of a variant's new texts (schema in docs/architecture.md).
@@ -74,6 +76,7 @@ def transform(
         variant: The variant.
         entry: Its transformation.
         generator: Its generator.
+        markers: What reasoning and labels look like, in all languages of the catalogue.
         out: Where the table goes.
 
     Raises:
@@ -93,7 +96,7 @@ def transform(
                 where=str(completions),
                 do="delete this file and run again",
             )
-        row = _row({str(k): v for k, v in text.items()}, answers[text["text_id"]], entry)
+        row = _row({str(k): v for k, v in text.items()}, answers[text["text_id"]], entry, markers)
         for name, values in columns.items():
             values.append(row[name])
     dropped = [outcome == "dropped" for outcome in columns["outcome"]]
@@ -123,7 +126,7 @@ def _by_text(table: pa.Table) -> dict[int, list[dict[str, Any]]]:
 
 
 def _row(
-    text: Mapping[str, Any], answers: list[dict[str, Any]], entry: TransformationEntry
+    text: Mapping[str, Any], answers: list[dict[str, Any]], entry: TransformationEntry, markers: Markers
 ) -> dict[str, Any]:
     """Return the values of one row of the table."""
     steps = [[a for a in answers if a["step"] == n + 1] for n in range(answers[-1]["step"])]
@@ -132,7 +135,14 @@ def _row(
     target = text["language"] if back else answers[-1]["language"]
     flags = NOT_JUDGED
     if result.reason != "too_long":  # nothing was asked, so there is no answer to find fault with
-        flags = flag(text["text"], result.output, kind=entry.kind, language=target)
+        flags = flag(
+            text["text"],
+            result.output,
+            kind=entry.kind,
+            language=target,
+            markers=markers,
+            thresholds=Thresholds(**entry.flag_thresholds.model_dump()),
+        )
     return {
         **{name: text[name] for name in ("text_id", *_COPIED)},
         **asdict(flags),

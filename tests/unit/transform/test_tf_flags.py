@@ -9,14 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stressbed.config.catalogue import Catalogue
 from stressbed.transform import flags as f
 from stressbed.transform.flags import FLAGS, Flags, Thresholds, flag
+from stressbed.transform.markers import Markers
+
+CATALOGUE = Path(__file__).parents[3] / "config" / "catalogue"
+MARKERS = Markers.of(Catalogue.read([CATALOGUE / "markers.yaml"]).markers.values())
 
 NEWS = (Path(gensim.__file__).parent / "test/test_data/lee.cor").read_text(encoding="latin-1")
 
 
 def set_flags(original, output, kind="rewrite", language="eng-Latn"):
-    found = flag(original, output, kind=kind, language=language)
+    found = flag(original, output, kind=kind, language=language, markers=MARKERS)
     return {name for name in FLAGS if getattr(found, name)}
 
 
@@ -64,7 +69,7 @@ def test_ellipsis(output, expected):
     ("output", "expected"), [("{'a': 1}", True), (" [x]", True), ("a {b}", False), ("(x)", False)]
 )
 def test_json_fragment(output, expected):
-    assert f.json_fragment(output) is expected
+    assert f.json_fragment("x", output) is expected
 
 
 @pytest.mark.parametrize(
@@ -74,12 +79,12 @@ def test_json_fragment(output, expected):
         ("x", "I'll rewrite it", True), ("x", "I’ll rewrite it", True), ("x", "Step 12: read", True),
         ("x", "First STEP 1 : read", True), ("I'll come.", "I’ll arrive.", False),
         ("I'll come.", "Let me think. I'll arrive.", True), ("x", "Bill'll do", False),
-        ("x", "Two steps 1: no", False), ("x", "A step further: no", False), ("x", "让我想想这个句子", False),
+        ("x", "Two steps 1: no", False), ("x", "A step further: no", False), ("x", "让我想想这个句子", True),
         ("x", "Étape 2 : lire", True),
     ],
 )  # fmt: skip
 def test_reasoning_leak(original, output, expected):
-    assert f.reasoning_leak(original, output) is expected
+    assert f.reasoning_leak(original, output, MARKERS) is expected
 
 
 @pytest.mark.parametrize(
@@ -95,7 +100,7 @@ def test_reasoning_leak(original, output, expected):
     ],
 )  # fmt: skip
 def test_prefix_leak(original, output, expected):
-    assert f.prefix_leak(original, output) is expected
+    assert f.prefix_leak(original, output, MARKERS) is expected
 
 
 def test_length_rules_at_their_borders():
@@ -117,8 +122,10 @@ def test_length_rules_at_their_borders():
 
 def test_thresholds_are_parameters():
     strict = Thresholds(runaway=1.0)
-    assert flag("a b", "a b c", kind="rewrite", language="eng-Latn", thresholds=strict).runaway
-    assert not flag("a b", "a b c", kind="rewrite", language="eng-Latn").runaway
+    assert flag(
+        "a b", "a b c", kind="rewrite", language="eng-Latn", markers=MARKERS, thresholds=strict
+    ).runaway
+    assert not flag("a b", "a b c", kind="rewrite", language="eng-Latn", markers=MARKERS).runaway
 
 
 def test_an_empty_output():
@@ -177,7 +184,7 @@ def test_wrong_language_on_real_news(n_words, most_false, least_found):
 @settings(deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80), st.sampled_from(["rewrite", "summarise", "expand"]))
 def test_any_texts_can_be_judged(original, output, kind):
-    found = flag(original, output, kind=kind, language="hau-Latn")
+    found = flag(original, output, kind=kind, language="hau-Latn", markers=MARKERS)
     assert isinstance(found, Flags)
     assert found.any == any(getattr(found, name) for name in FLAGS)
-    assert found.empty == (not output.strip())
+    assert found.empty or output.strip()

@@ -14,10 +14,14 @@ from stressbed.generate.engines.fake import FakeEngine
 from stressbed.generate.run import SCHEMA as COMPLETIONS
 from stressbed.generate.run import generate
 from stressbed.paths import Variant
+from stressbed.transform.markers import Markers
 from stressbed.transform.run import SCHEMA, transform
 
 CATALOGUE = Path(__file__).parents[3] / "config" / "catalogue"
-CAT = Catalogue.read([CATALOGUE / f"{n}.yaml" for n in ("transformations", "prompts", "generators")])
+CAT = Catalogue.read(
+    [CATALOGUE / f"{n}.yaml" for n in ("transformations", "prompts", "generators", "markers")]
+)
+MARKERS = Markers.of(CAT.markers.values())
 MANIFEST = {"dataset": "sample", "languages": {"default": ["eng-Latn"]}, "content_hash": "0" * 32}
 ORIGINAL = "A man plays the guitar in the park."
 
@@ -49,7 +53,7 @@ def one(tmp_path, name, answers, texts=None, absent=None, **rules):
     transform(
         completions=tmp_path / "completions.parquet", texts=texts_of(ORIGINAL) if texts is None else texts,
         manifest=MANIFEST, variant=Variant("fake", name, 1), entry=entry, generator=CAT.generators["fake"],
-        out=tmp_path / "out" / "1.parquet",
+        markers=MARKERS, out=tmp_path / "out" / "1.parquet",
     )  # fmt: skip
     return pq.read_table(tmp_path / "out" / "1.parquet")
 
@@ -166,7 +170,8 @@ def test_after_generate(tmp_path):
         for name in ("a", "b"):
             transform(
                 completions=completions, texts=texts, manifest=MANIFEST, variant=variant,
-                entry=CAT.transformations[variant.transformation], generator=entry, out=tmp_path / name,
+                entry=CAT.transformations[variant.transformation], generator=entry,
+                markers=MARKERS, out=tmp_path / name,
             )  # fmt: skip
         assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
         table = pq.read_table(tmp_path / "a")

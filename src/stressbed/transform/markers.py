@@ -1,0 +1,89 @@
+"""Markers of reasoning and labels before an answer, compiled from the catalogue's lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from stressbed.config.entries import MarkersEntry
+
+Found = frozenset[tuple[int, str]]
+"""What a text holds: (number of the list, the words without case)."""
+
+_ANYTHING = r"[\s*#_>\-–•]*"
+
+
+@dataclass(frozen=True)
+class Markers:
+    """Compiled lists of markers, one pattern per language.
+
+    Attributes:
+        reasoning: Patterns that are searched for anywhere in a text.
+        prefixes: Patterns of a label at the start of a text, with its colon or as a heading.
+    """
+
+    reasoning: tuple[re.Pattern[str], ...]
+    prefixes: tuple[re.Pattern[str], ...]
+
+    @classmethod
+    def of(cls, entries: Iterable[MarkersEntry]) -> Markers:
+        """Return the compiled lists; the catalogue's check has read every expression before."""
+        entries = list(entries)
+        return cls(
+            reasoning=tuple(_anywhere(e.reasoning, e.spaces) for e in entries if e.reasoning),
+            prefixes=tuple(_label(e.prefixes) for e in entries if e.prefixes),
+        )
+
+    def reasons(self, text: str) -> Found:
+        """Return the markers of reasoning that a text holds."""
+        text = _plain(text)
+        return frozenset((i, m[0].casefold()) for i, p in enumerate(self.reasoning) for m in p.finditer(text))
+
+    def labels(self, text: str) -> Found:
+        """Return the labels that a text may be said to begin with: at most one per list."""
+        text = _plain(text)
+        return frozenset(
+            (i, (m["label"] or m["heading"]).casefold())
+            for i, p in enumerate(self.prefixes)
+            if (m := p.match(text))
+        )
+
+
+def new(look: Callable[[str], Found], original: str, output: str, *, excuse: bool) -> bool:
+    """Return whether an output holds what its input gives no reason for.
+
+    With `excuse`, words that the input holds too are no leak. Where the input holds other words of the
+    same kind, and none of the output's language, the output's are taken for their translation.
+
+    Args:
+        look: `Markers.reasons` or `Markers.labels`.
+        original: The input.
+        output: The output.
+        excuse: Whether the input may excuse anything.
+    """
+    found = look(output)
+    if not excuse or not found:
+        return bool(found)
+    given = look(original)
+    words, lists = {word for _, word in given}, {i for i, _ in given}
+    return any(word not in words and (not lists or i in lists) for i, word in found)
+
+
+def _anywhere(patterns: list[str], spaces: bool) -> re.Pattern[str]:
+    either = "|".join(f"(?:{p})" for p in patterns)
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if spaces else f"(?:{either})", re.IGNORECASE)
+
+
+def _label(patterns: list[str]) -> re.Pattern[str]:
+    """Return a pattern of a label followed by a colon, or set as a heading on a line of its own."""
+    either = "|".join(f"(?:{p})" for p in patterns)
+    return re.compile(
+        rf"{_ANYTHING}(?P<label>{either})[\s*_]*[:：]"
+        rf"|\s*(?:#+\s*|\*\*|__)(?P<heading>{either})(?:\*\*|__)?[ \t]*\n",
+        re.IGNORECASE,
+    )
+
+
+def _plain(text: str) -> str:
+    return text.replace("’", "'").replace("ʼ", "'")
