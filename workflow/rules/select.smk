@@ -17,8 +17,8 @@ rule select_texts:
 
 use rule generate as select_generate with:
     input:
-        manifests=selection.dataset(paths.MANIFEST),
-        texts=selection.path(paths.SELECTION_TEXTS),
+        manifests=[selection.dataset(paths.MANIFEST)],
+        texts=[selection.path(paths.SELECTION_TEXTS)],
     output:
         selection.rewrites(paths.SELECTION_COMPLETIONS),
         stats=selection.stats("generate", "generator"),
@@ -34,8 +34,8 @@ use rule generate as select_generate with:
 
 use rule transform as select_transform with:
     input:
-        manifests=selection.dataset(paths.MANIFEST),
-        texts=selection.path(paths.SELECTION_TEXTS),
+        manifests=[selection.dataset(paths.MANIFEST)],
+        texts=[selection.path(paths.SELECTION_TEXTS)],
         completions=lambda wc: selection.rewrites_of(
             paths.SELECTION_COMPLETIONS, wc.generator
         ),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 spec = json.loads(snakemake.params.spec)
 manifests = {Path(p).parent.name: p for p in snakemake.input.manifests}
 markers = Markers.of([MarkersEntry.model_validate(e) for e in spec["markers"].values()])
-texts = {Path(p).parent.name: p for p in snakemake.input.texts}
+texts = dict(zip(manifests, snakemake.input.texts, strict=True))
 
 name = " ".join(snakemake.wildcards)
 with job(

@@ -1,11 +1,11 @@
-"""Error rates of every candidate, and the shortlist of those with the fewest errors (HTEB, table 9)."""
+"""Screening: how often each candidate's rewrites are faulty, and who makes the shortlist (HTEB, table 9)."""
 
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -18,151 +18,201 @@ from stressbed.stats.proportion import wilson
 from stressbed.store import read_parquet, write_text
 from stressbed.transform.flags import FLAGS
 
-log = logging.getLogger("stressbed")
-
 EXTRACTED = frozenset({"think", "envelope"})
-"""Steps of post-processing that take a rewrite out of what a thinking model writes around it."""
+"""Post-processing steps that take an answer out of what a thinking model wrote around it."""
 
-SHARES = (*FLAGS, "total", "extracted", "fallback", "retried")
-"""What is counted for each text."""
+RATES = (*FLAGS, "total", "fallback", "retried", "extracted")
+"""What is counted of a candidate's rewrites."""
 
-_READ = [*FLAGS, "outcome", "cleaned"]
+_KEYS = ["generator", "transformation"]
 
 
-def counts(transforms: Mapping[str, Sequence[Path]]) -> pd.DataFrame:
-    """Return how many texts had which flag, by candidate and transformation.
+def screening_counts(files: Sequence[Path]) -> pd.DataFrame:
+    """Return counts by generator and transformation.
 
-    Columns: generator, transformation, n_texts, one count per flag, `total` (at least one flag),
-    `extracted` (the rewrite had to be taken out of a think block or an envelope), `fallback`, `retried`.
+    Columns: generator, transformation, n_texts, then one count for each of `RATES`; `total` counts
+    texts with at least one flag, `fallback` those that a fallback rule replaced, kept or dropped,
+    `retried` those that took more than one attempt, `extracted` those whose (last) answer stood
+    behind a think block or in an envelope.
 
     Args:
-        transforms: Tables of rewrites by candidate.
+        files: Transform tables of the candidates.
     """
     rows = []
-    for generator, files in transforms.items():
-        for path in files:
-            frame = read_parquet(path, columns=_READ).to_pandas()
-            taken_out = [bool(EXTRACTED & set(c.split(","))) for c in frame["cleaned"]]
+    for path in files:
+        frame = read_parquet(path, columns=[*FLAGS, "outcome", "attempts", "cleaned"]).to_pandas()
+        _, variant = variant_of_path(path)
+        extracted = [not EXTRACTED.isdisjoint(steps.split(",")) for steps in frame["cleaned"]]
+        rows.append(
+            {
+                "generator": variant.generator,
+                "transformation": variant.transformation,
+                "n_texts": len(frame),
+                **{name: int(frame[name].sum()) for name in FLAGS},
+                "total": int(frame[list(FLAGS)].any(axis=1).sum()),
+                "fallback": int(frame["outcome"].isin(["fallback", "dropped"]).sum()),
+                "retried": int((frame["attempts"] > 1).sum()),
+                "extracted": sum(extracted),
+            }
+        )
+    counts = pd.DataFrame(rows, columns=[*_KEYS, "n_texts", *RATES])
+    return counts.groupby(_KEYS, sort=False).sum().reset_index()
+
+
+def by_transformation(counts: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates in per cent by generator and transformation; NaN where there are no texts."""
+    shares = {name: 100.0 * counts[name] / counts["n_texts"].where(counts["n_texts"] > 0) for name in RATES}
+    return counts[[*_KEYS, "n_texts"]].assign(**shares)
+
+
+def screening(counts: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates in per cent by generator: means over its transformations, as in the paper.
+
+    Each transformation weighs the same, however many texts it has; one without texts does not count.
+
+    Args:
+        counts: Rows of `screening_counts`.
+    """
+    rates = by_transformation(counts)
+    means = rates.groupby("generator", sort=False)[list(RATES)].mean()
+    texts = rates.groupby("generator", sort=False)[["n_texts"]].sum()
+    return texts.join(means).reset_index()
+
+
+def intervals(counts: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+    """Return Wilson's interval of every rate, of all texts of a generator together (long table).
+
+    Columns: generator, rate, events, n_texts, estimate, low, high (per cent). With as many texts in
+    each transformation, the estimate is the mean of `screening`.
+
+    Args:
+        counts: Rows of `screening_counts`.
+        level: Coverage.
+    """
+    pooled = counts.groupby("generator", sort=False)[["n_texts", *RATES]].sum()
+    rows = []
+    for generator, sums in pooled.iterrows():
+        for name in RATES:
+            found = wilson(int(sums[name]), int(sums["n_texts"]), level=level)
+            ends = {"estimate": found.estimate, "low": found.low, "high": found.high}
             rows.append(
                 {
                     "generator": generator,
-                    "transformation": variant_of_path(path)[1].transformation,
-                    "n_texts": len(frame),
-                    **{f: int(frame[f].sum()) for f in FLAGS},
-                    "total": int(frame[list(FLAGS)].any(axis=1).sum()),
-                    "extracted": sum(taken_out),
-                    "fallback": int(frame["outcome"].isin(["fallback", "dropped"]).sum()),
-                    "retried": int((frame["outcome"] == "retried").sum()),
+                    "rate": name,
+                    "events": int(sums[name]),
+                    "n_texts": int(sums["n_texts"]),
+                    **{key: 100.0 * value for key, value in ends.items()},
                 }
             )
     return pd.DataFrame(rows)
 
 
-def rates(counted: pd.DataFrame) -> pd.DataFrame:
-    """Return each candidate's rates in per cent, averaged over transformations as in the paper.
+def shortlist(rates: pd.DataFrame, k: int) -> tuple[str, ...]:
+    """Return the k generators with the lowest total, the lowest first; all if there are no more than k.
 
-    Columns: generator, n_texts, the ten flags, total, extracted, fallback, retried; candidates in
-    their order. A transformation without texts (no language to draw) does not count.
-    """
-    held = counted[counted["n_texts"] > 0]
-    shares = held[["generator"]].assign(**{c: 100.0 * held[c] / held["n_texts"] for c in SHARES})
-    means = shares.groupby("generator", sort=False)[list(SHARES)].mean()
-    n_texts = counted.groupby("generator", sort=False)["n_texts"].sum()
-    missing = [g for g in n_texts.index if g not in means.index]
-    if missing:
-        raise DataError(
-            f"the candidate {missing[0]!r} has no rewrites to screen",
-            where="screening",
-            do="look at the screening dataset and the transformations of the selection",
-        )
-    means.insert(0, "n_texts", n_texts)
-    return means.reset_index()
-
-
-def intervals(counted: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
-    """Return every rate with its Wilson interval, in per cent, all transformations together.
-
-    Columns: generator, rate, n_texts, per_cent, low, high. Texts count the same here; where all
-    transformations have as many texts, `per_cent` is the mean over transformations.
-    """
-    sums = counted.groupby("generator", sort=False)[["n_texts", *SHARES]].sum()
-    rows = []
-    for generator, row in sums.iterrows():
-        for share in SHARES:
-            found = wilson(int(row[share]), int(row["n_texts"]), level=level)
-            rows.append(
-                {
-                    "generator": generator, "rate": share, "n_texts": int(row["n_texts"]),
-                    "per_cent": 100 * found.estimate, "low": 100 * found.low, "high": 100 * found.high,
-                }
-            )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def shortlist(totals: Mapping[str, float], k: int) -> tuple[str, ...]:
-    """Return the k candidates with the lowest total error rate, the lowest first.
-
-    Equal rates are ordered as the candidates are; k at or above their number keeps all.
+    Equal totals stay in the order of the rows; a generator without a total comes last.
 
     Args:
-        totals: Total error rate by candidate, in the selection's order.
-        k: Length of the shortlist.
+        rates: Columns generator and total, in the order of the candidates.
+        k: How many.
+
+    Raises:
+        ValueError: k is not positive.
     """
-    order = list(totals)
-    return tuple(sorted(order, key=lambda g: (round(totals[g], 9), order.index(g)))[:k])
+    if k < 1:
+        raise ValueError(f"a shortlist needs at least one generator, got {k}")
+    # Means of the same rates in another order may differ in their last bits.
+    best = rates.assign(total=rates["total"].round(9)).sort_values("total", kind="stable")
+    return tuple(best["generator"].head(k))
 
 
 def screen(
-    *, transforms: Mapping[str, Sequence[Path]], k: int, names: Names, folder: Path, out: Path
-) -> tuple[str, ...]:
-    """Write the tables of error rates and the shortlist, and return the latter.
+    *,
+    transforms: Mapping[str, Sequence[Path]],
+    shortlist: int,
+    names: Names,
+    folder: Path,
+    out: Path,
+) -> list[str]:
+    """Write the tables of the screening and the shortlist; return the shortlist.
 
     Args:
-        transforms: Tables of rewrites by candidate, in the selection's order.
-        k: Length of the shortlist.
-        names: Labels.
+        transforms: Transform tables of each candidate, in the order of the candidates.
+        shortlist: How many candidates go on.
+        names: Labels and orders.
         folder: Where the tables go.
-        out: Where the shortlist goes: `shortlist`, `candidates` and `totals` (per cent), as JSON.
+        out: Where the shortlist goes (JSON).
 
     Raises:
-        DataError: A candidate has no rewrites at all.
-        StoreError: A table is damaged.
+        DataError: A candidate has no rewrites: there is nothing to judge it by.
+        StoreError: A transform table is damaged.
     """
-    counted = counts(transforms)
-    found = rates(counted)
-    totals = dict(zip(found["generator"], found["total"], strict=True))
-    chosen = shortlist(totals, k)
-    for table in tables(counted, found, chosen):
+    counts = screening_counts([path for files in transforms.values() for path in files])
+    rates = screening(counts)
+    known = dict(zip(rates["generator"], rates["total"], strict=True))
+    for generator in transforms:
+        if not known.get(generator, float("nan")) >= 0:
+            raise DataError(
+                f"the candidate {generator!r} has rewritten no text",
+                where="screening",
+                do="let the screening dataset have texts, or take the candidate out of the selection",
+            )
+    chosen = list(_lowest(rates, shortlist))
+    for table in tables(counts, chosen, names):
         write_table(table, folder, names)
     content = {
-        "shortlist": list(chosen),
-        "candidates": list(totals),
-        "totals": {g: round(t, 6) for g, t in totals.items()},
+        "shortlist": chosen,
+        "candidates": list(transforms),
+        "rates": {
+            row["generator"]: {name: round(float(row[name]), 6) for name in RATES}
+            for row in rates.to_dict("records")
+        },
     }
-    write_text(out, json.dumps(content, indent=2) + "\n")
-    log.info("shortlist: %s", ", ".join(f"{g} ({totals[g]:.1f} %%)" for g in chosen))
+    write_text(out, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
     return chosen
 
 
-def tables(counted: pd.DataFrame, found: pd.DataFrame, chosen: Sequence[str]) -> list[Table]:
-    """Return the paper's table 9 with the shortlist marked, its intervals, and rates by transformation."""
-    note = (
-        "Per cent of rewrites. total: rewrites with at least one of the ten flags. extracted: a think block "
-        "or an envelope was taken off before the flags were set. fallback: nothing usable came back, the original "
-        "stays. retried: a second attempt gave a usable answer."
+_lowest = shortlist  # `screen` has a parameter of that name
+
+
+def tables(counts: pd.DataFrame, chosen: Sequence[str], names: Names) -> list[Table]:
+    """Return the tables of the screening: rates, their intervals, and rates by transformation.
+
+    Args:
+        counts: Rows of `screening_counts`.
+        chosen: The shortlist.
+        names: Order of transformations.
+    """
+    rates = screening(counts)
+    rates.insert(1, "shortlist", ["yes" if g in chosen else "" for g in rates["generator"]])
+    detail = by_transformation(counts)
+    place = {t: i for i, t in enumerate(names.transformations)}
+    order = {g: i for i, g in enumerate(rates["generator"])}
+    detail = detail.sort_values(
+        _KEYS, key=lambda c: c.map(place if c.name == "transformation" else order), ignore_index=True
     )
-    marked = found.assign(shortlist=found["generator"].isin(chosen))
-    ranked = marked.sort_values("total", kind="stable", ignore_index=True)
-    detail = counted[counted["n_texts"] > 0]
-    by_transformation = detail[["generator", "transformation", "n_texts"]].assign(
-        **{c: 100.0 * detail[c] / detail["n_texts"] for c in SHARES}
+    flags = "total: texts with at least one of the ten flags."
+    others = (
+        "fallback: texts without a usable answer after all attempts; retried: more than one attempt; extracted: "
+        "the answer was taken out of a think block or an envelope, before the rules were applied."
     )
+    means = (
+        "Per cent of rewritten texts, mean over transformations; the lowest in bold. n_texts: of all "
+        f"transformations. {flags}"
+    )
+    ties = f"The shortlist are the {len(chosen)} with the lowest total; equal ones in the order of the candidates."
+    pooled = (
+        "Per cent, Wilson's intervals (95 %) of all transformations' texts together. A text counts once per "
+        "transformation; that its rewrites may share their faults is not accounted for."
+    )
+    best: dict[str, Literal["max", "min"]] = dict.fromkeys((*FLAGS, "total"), "min")
     return [
-        Table("screening", "Error rates of the candidates", ranked,
-              [note, "Means over transformations. The candidates with the lowest totals make the shortlist."],
-              best=dict.fromkeys([*FLAGS, "total"], "min")),
-        Table("screening_intervals", "Error rates of the candidates with intervals", intervals(counted),
-              [note, "Wilson intervals at 95 %, all transformations together."]),
-        Table("screening_by_transformation", "Error rates by candidate and transformation",
-              by_transformation.reset_index(drop=True), [note]),
-    ]  # fmt: skip
+        Table("screening", "Error rates of the candidates", rates, [means, others, ties], best=best),
+        Table("screening_intervals", "Intervals of the error rates", intervals(counts), [pooled]),
+        Table(
+            "screening_by_transformation",
+            "Error rates of the candidates by transformation",
+            detail,
+            [f"Per cent of rewritten texts. {flags}", others],
+        ),
+    ]
