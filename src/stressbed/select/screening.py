@@ -193,14 +193,17 @@ def tables(counts: pd.DataFrame, chosen: Sequence[str], names: Names) -> list[Ta
     )
     flags = "total: texts with at least one of the ten flags."
     others = (
-        "fallback: texts without a usable answer after all attempts; retried: more than one attempt; extracted: "
-        "the answer was taken out of a think block or an envelope, before the rules were applied."
+        "fallback: texts without a usable answer after all attempts; retried: more than one attempt; "
+        "extracted: the answer was taken out of a think block or an envelope, before the rules were applied."
     )
     means = (
         "Per cent of rewritten texts, mean over transformations; the lowest in bold. n_texts: of all "
         f"transformations. {flags}"
     )
-    ties = f"The shortlist are the {len(chosen)} with the lowest total; equal ones in the order of the candidates."
+    ties = (
+        f"On the shortlist are the {len(chosen)} with the lowest total; equal ones in the order of the "
+        "candidates."
+    )
     pooled = (
         "Per cent, Wilson's intervals (95 %) of all transformations' texts together. A text counts once per "
         "transformation; that its rewrites may share their faults is not accounted for."
