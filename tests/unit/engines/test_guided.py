@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-from test_decoding import ENDS, SIZES, prompts  # noqa: E402
-from transformers import GemmaConfig, GemmaForCausalLM, LlamaConfig, LlamaForCausalLM  # noqa: E402
+from test_decoding import ENDS, model, prompts  # noqa: E402
 
 from stressbed.generate.engines import guided  # noqa: E402
 from stressbed.generate.engines.decoding import Row  # noqa: E402
@@ -17,16 +16,9 @@ from stressbed.generate.engines.guided import END, Question, choose, from_first_
 
 DIGITS = [(11,), (12,), (13,), (14,), (15,)]
 WORDS = [(20, 21, 22), (20, 21, 23), (20, 30), (31,)]
+__all__ = ["model"]  # the fixture
+
 NESTED = [(11, END), (11, 10, END), (12, END)]
-
-
-@pytest.fixture(scope="module", params=["llama", "gemma"])
-def model(request):
-    with torch.random.fork_rng():
-        torch.manual_seed(3)
-        if request.param == "llama":
-            return LlamaForCausalLM(LlamaConfig(**SIZES, initializer_range=0.5)).eval()
-        return GemmaForCausalLM(GemmaConfig(**SIZES, initializer_range=0.5)).eval()
 
 
 def questions(choices, **kw):

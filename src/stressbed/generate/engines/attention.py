@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
-from transformers.cache_utils import DynamicLayer
+from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
@@ -69,12 +69,25 @@ class GrowingLayer(DynamicLayer):  # type: ignore[no-untyped-call]
         self.keys, self.values = (b[:, :, :length] for b in self._buffers)
 
 
-def growing_cache(config: Any) -> Any:
-    """Return an empty cache for a model; layers of other kinds (sliding windows) stay as they are."""
+def growing_cache(config: Any, slots: int) -> Any:
+    """Return an empty cache for a model; layers of other kinds stay as they are.
+
+    A layer with a sliding window counts as an ordinary one as long as nothing slides out of it.
+
+    Args:
+        config: The model's configuration.
+        slots: Tokens that a row of the cache will hold in the end, padding included.
+    """
     cache = DynamicCache(config=config)
     new: Any = GrowingLayer
-    cache.layers = [new() if type(layer) is DynamicLayer else layer for layer in cache.layers]
+    cache.layers = [new() if _keeps_all(layer, slots) else layer for layer in cache.layers]
     return cache
+
+
+def _keeps_all(layer: Any, slots: int) -> bool:
+    if type(layer) is DynamicSlidingWindowLayer:
+        return bool(slots < layer.sliding_window)
+    return type(layer) is DynamicLayer
 
 
 def grows_everywhere(cache: Any) -> bool:

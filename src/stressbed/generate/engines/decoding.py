@@ -138,13 +138,10 @@ def _prefill(model: Any, rows: Sequence[Row], *, share_prefix: bool) -> _State:
 
     device = model.device
     texts = [[*r.prompt, *r.answer] for r in rows]
-    cache, groups = _prefix_cache(model, texts, shared_prefixes(texts) if share_prefix else [])
-    first = [0] * len(rows)
-    for group in groups:
-        for i in group.rows:
-            first[i] = group.length
-    shared = max(first)
-    longest = max(len(t) - n for t, n in zip(texts, first, strict=True))
+    groups = shared_prefixes(texts) if share_prefix else []
+    shared, longest, first = _widths(texts, groups)
+    cache, groups = _prefix_cache(model, texts, groups, shared + longest + max(r.limit for r in rows))
+    shared, longest, first = _widths(texts, groups)
     ids = torch.zeros((len(rows), longest), dtype=torch.long)
     mask = torch.ones((len(rows), shared + longest), dtype=torch.long)
     for i, (text, n) in enumerate(zip(texts, first, strict=True)):
@@ -165,22 +162,31 @@ def _prefill(model: Any, rows: Sequence[Row], *, share_prefix: bool) -> _State:
     return _State(list(rows), cache, mask, positions[:, -1:] + 1, logits)
 
 
+def _widths(texts: Sequence[Sequence[int]], groups: list[Shared]) -> tuple[int, int, list[int]]:
+    """Return the longest shared beginning, the longest rest, and how much of each text is shared."""
+    first = [0] * len(texts)
+    for group in groups:
+        for i in group.rows:
+            first[i] = group.length
+    return max(first), max(len(t) - n for t, n in zip(texts, first, strict=True)), first
+
+
 def _prefix_cache(
-    model: Any, texts: Sequence[Sequence[int]], groups: list[Shared]
+    model: Any, texts: Sequence[Sequence[int]], groups: list[Shared], slots: int
 ) -> tuple[Any, list[Shared]]:
     """Return a cache that holds the groups' beginnings, padded on the left, and the groups it serves."""
     import torch
 
     from stressbed.generate.engines.attention import growing_cache, grows_everywhere
 
-    whole = growing_cache(model.config)
+    whole = growing_cache(model.config, slots)
     longest = max((g.length for g in groups), default=0)
     if longest == 0 or not grows_everywhere(whole):
         return whole, []
     rows: list[int] = [0] * len(texts)
     parts = []
     for number, group in enumerate(groups):
-        cache = growing_cache(model.config)
+        cache = growing_cache(model.config, slots)
         if group.length:
             ids = torch.tensor([list(texts[group.rows[0]][: group.length])], device=model.device)
             model(input_ids=ids, past_key_values=cache, use_cache=True, logits_to_keep=1)
