@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -61,9 +61,20 @@ VERSIONS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Grid:
-    """The paths and params of a run's rules."""
+    """The paths and params of a run's rules.
+
+    Attributes:
+        plan: The run.
+        auto: Whether its config says `generator: auto`; the plan may hold the winner already.
+    """
 
     plan: Plan
+    auto: bool = False
+
+    @classmethod
+    def of(cls, plan: Plan) -> Grid:
+        """Return the grid of a run."""
+        return cls(plan, plan.auto)
 
     def with_winner(self) -> Grid:
         """Return the grid in which `generator: auto` is the generator that the selection has chosen.
@@ -71,7 +82,7 @@ class Grid:
         Raises:
             ConfigError: The selection has not chosen yet.
         """
-        return Grid(resolved(self.plan)) if self.plan.auto else self
+        return replace(self, plan=resolved(self.plan))
 
     def targets(self) -> list[str]:
         """Return every file of the run beside those of its selection and of its study with people.
@@ -105,7 +116,7 @@ class Grid:
         While a selection has not yet chosen, no list of outputs can name the generator. The original
         has none, so it is a job of its own then.
         """
-        return self.plan.auto and "variant" not in self.plan.config.job_axes
+        return self.auto and "variant" not in self.plan.config.job_axes
 
     @property
     def generator_pattern(self) -> str:

@@ -15,7 +15,7 @@ from stressbed.workflow_selection import SelectionGrid
 try:
     for file in workflow.overwrite_configfiles:
         read_config(file)
-    grid = Grid(load_run(config))
+    grid = Grid.of(load_run(config))
 except StressbedError as error:
     # A user's mistake needs its message, not a traceback of the workflow.
     sys.exit(f"\n{error}\n")
