@@ -22,7 +22,7 @@ with job("select shortlist", log_file=snakemake.log[0]) as this:
         transforms[variant_of_path(path)[1].generator].append(Path(path))
     screen(
         transforms=transforms,
-        k=entry.shortlist,
+        shortlist=entry.shortlist,
         names=Names.of_selection(plan),
         folder=Path(snakemake.output[1]).parent,
         out=Path(snakemake.output[0]),

@@ -65,7 +65,8 @@ def choose(
     with style():
         save(crossover_figure(shown, names, scale=scale), figures, "crossover")
     write_text(figures / "crossover.csv", to_csv(shown))
-    found = winner(outcome, errors=screened["totals"], names=names, n=len(observed.pairs))
+    errors = {g: float(rate["total"]) for g, rate in screened["rates"].items()}
+    found = winner(outcome, errors=errors, names=names, n=len(observed.pairs))
     write_text(out, json.dumps(found, indent=2, sort_keys=True) + "\n")
     log.info("%s", found["sentence"])
     return found
