@@ -26,6 +26,9 @@ FLAGS = (
 )
 """Names of the flags, in the paper's order."""
 
+_NAME = 3
+"""Words of a name, at most."""
+
 _DOTS, _ELLIPSES = frozenset(".。․"), frozenset("…⋯‥")
 
 
@@ -107,7 +110,7 @@ def flag(
         json_fragment=json_fragment(original, output, excuse=excuse),
         reasoning_leak=reasoning_leak(original, output, markers, excuse=excuse),
         prefix_leak=prefix_leak(original, output, markers, excuse=excuse),
-        wrong_language=wrong_language(output, language, thresholds),
+        wrong_language=wrong_language(output, language, thresholds, original=original),
         runaway=runaway(n_in, n_out, kind, thresholds.runaway),
         truncated=truncated(n_in, n_out, kind, thresholds.truncated, thresholds.truncated_from),
         summary_too_long=summary_too_long(n_in, n_out, kind),
@@ -168,8 +171,17 @@ def prefix_leak(original: str, output: str, markers: Markers, *, excuse: bool = 
     return new(markers.labels, original, output, excuse=excuse)
 
 
-def wrong_language(output: str, language: str, thresholds: Thresholds = DEFAULT) -> bool:
-    """Return whether the output is clearly in another language than asked for; unknown is not wrong."""
+def wrong_language(
+    output: str, language: str, thresholds: Thresholds = DEFAULT, *, original: str = ""
+) -> bool:
+    """Return whether the output is clearly in another language than asked for; unknown is not wrong.
+
+    Names are the same in many languages: a text of one to three words, all of them capitalised and in
+    the input too (`Angela Merkel`), is not judged.
+    """
+    pieces = output.split()
+    if len(pieces) <= _NAME and set(pieces) <= set(original.split()) and all(p[0].isupper() for p in pieces):
+        return False
     return is_other_language(
         output, language, ratio=thresholds.language_ratio, min_letters=thresholds.language_letters
     )

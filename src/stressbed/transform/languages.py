@@ -8,6 +8,7 @@ as with the exact models of all languages.
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from lingua import Language, LanguageDetector
 
 ENGLISH = languages.identity("eng")
+DENSE = frozenset({"zh", "ja", "ko"})
+"""Languages that say with one letter what others say with about three."""
+
+_HAN_ONLY = 15
+"""Shorter texts in Chinese characters alone may be Japanese names or titles."""
 
 
 @lru_cache(maxsize=1)
@@ -64,10 +70,13 @@ def is_other_language(text: str, expected: str, *, ratio: float, min_letters: in
         text: The text.
         expected: Tag of the language it should be in; one that cannot be identified is never refuted.
         ratio: Another language must be so many times likelier than the expected one.
-        min_letters: Texts with fewer letters are not judged.
+        min_letters: Texts with fewer letters are not judged; a Chinese, Japanese or Korean one counts as
+            three where another language is expected.
     """
     wanted = languages.identity(expected)
-    if wanted not in supported() or sum(map(str.isalpha, text)) < min_letters:
+    if wanted not in supported() or _weight(text, wanted) < min_letters:
+        return False
+    if wanted == "ja" and len(text) < _HAN_ONLY and _scripts(text) == {"CJK"}:
         return False
     seen = _probabilities(_quick(), text)
     suspect = max(seen, key=lambda code: (seen[code], code))
@@ -75,3 +84,16 @@ def is_other_language(text: str, expected: str, *, ratio: float, min_letters: in
         return False
     exact = _probabilities(_exact(frozenset({wanted, suspect, ENGLISH})), text)
     return max(exact.values()) > ratio * exact[wanted]
+
+
+def _scripts(text: str) -> set[str]:
+    """Return the first words of the names of a text's letters: `LATIN`, `CJK`, `HIRAGANA`, `HANGUL` ..."""
+    return {unicodedata.name(c, "?").split()[0] for c in text if c.isalpha()}
+
+
+def _weight(text: str, wanted: str) -> int:
+    letters = [c for c in text if c.isalpha()]
+    if wanted in DENSE:
+        return len(letters)
+    dense = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")
+    return sum(3 if unicodedata.name(c, "").startswith(dense) else 1 for c in letters)
