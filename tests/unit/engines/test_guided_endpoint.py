@@ -94,6 +94,7 @@ def test_a_json_schema_names_the_choices(endpoint, make, said, read):
     (answer,) = make().complete([rating(guided="json_schema")], ["k"])
     schema = endpoint.bodies[0]["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["answer"]["enum"] == list(SCALE)
+    assert endpoint.bodies[0]["max_tokens"] == 16 + 64
     assert answer.text == read
 
 

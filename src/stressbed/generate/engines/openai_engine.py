@@ -36,6 +36,9 @@ CHARACTERS_PER_TOKEN = 3
 ANSWER = "answer"
 """Key of the choice in a JSON answer."""
 
+JSON_TOKENS = 64
+"""Room for the braces, the key and the blanks around it."""
+
 OWN_OPTIONS: dict[str, str | int | float | bool] = {
     "timeout_s": 120.0,
     "tries": 8,
@@ -145,7 +148,7 @@ class OpenAIEngine:
         body: dict[str, object] = {
             "model": self.entry.model,
             "messages": [{"role": role, "content": speakable(content)} for role, content in request.messages],
-            str(self._options["limit_field"]): request.max_tokens,
+            str(self._options["limit_field"]): limit(request),
             "temperature": request.temperature,
             "top_p": request.top_p,
         }
@@ -216,6 +219,12 @@ class OpenAIEngine:
         self._warned = True
 
 
+def limit(request: ChatRequest) -> int:
+    """Return the output limit that is sent: JSON around a choice takes tokens of its own."""
+    wrapped = bool(request.choices) and request.guided == "json_schema"
+    return request.max_tokens + (JSON_TOKENS if wrapped else 0)
+
+
 def guide(request: ChatRequest) -> dict[str, object]:
     """Return the fields of the body that keep an answer to the request's choices; none if it is free."""
     if not request.choices:
@@ -278,7 +287,7 @@ class Bill:
     def worst(self, request: ChatRequest) -> float:
         """Return the most that one attempt can cost: a token per byte, and the output at its limit."""
         size = sum(len(c.encode("utf-8", "replace")) + 16 for _, c in request.messages)
-        return size * self._in + request.max_tokens * self._out
+        return size * self._in + limit(request) * self._out
 
     def add(self, completion: Completion) -> None:
         """Count an answer."""
