@@ -1,0 +1,141 @@
+"""Which pairs of an STS dataset people rate, once as they are and once rewritten."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from stressbed.config.entries import TransformationEntry
+from stressbed.config.model import HumanStudy
+from stressbed.dataset.thaw import read_manifest, read_table
+from stressbed.errors import DataError
+from stressbed.fingerprint import digest
+from stressbed.human.sample import groups_of, item_id, names, read_rewrites
+
+log = logging.getLogger("stressbed")
+
+FIELDS = ("sentence1", "sentence2")
+PAIR_COLUMNS = [
+    "item_id",
+    "kind",
+    "group",
+    "transformation",
+    "dataset",
+    "subset",
+    "split",
+    "row",
+    "source_language",
+    "target_language",
+    "pair_id",
+    "form",
+    "text1",
+    "text2",
+    "gold",
+]
+"""Columns of the drawn pairs; `gold` is on the scale 0 to 5, `form` is `original` or `rewritten`."""
+
+_PAIR = ["transformation", "dataset", "subset", "split", "row", "source_language"]
+
+
+def draw_pairs(
+    transforms: Sequence[Path],
+    *,
+    study: HumanStudy,
+    transformations: Mapping[str, TransformationEntry],
+    dataset_folder: Path,
+) -> pd.DataFrame:
+    """Return two items per drawn pair and transformation, the original and the rewritten one.
+
+    The same pairs are drawn for all transformations as far as both sentences have a rewrite, in the same
+    language.
+
+    Args:
+        transforms: Files of rewrites; those of other datasets and transformations are passed over.
+        study: With `label_preservation`.
+        transformations: Catalogue entries by id.
+        dataset_folder: The frozen dataset, for the gold scores.
+
+    Raises:
+        DataError: The dataset is no STS dataset, or its rewrites are not there.
+    """
+    kept = study.label_preservation
+    if kept is None:
+        return pd.DataFrame(columns=PAIR_COLUMNS)
+    wanted = [p for p in transforms if names(p)[0] == kept.dataset and names(p)[1] in kept.transformations]
+    missing = sorted(set(kept.transformations) - {names(p)[1] for p in wanted})
+    if missing:
+        raise DataError(
+            f"there are no rewrites by {', '.join(missing)}",
+            where=f"human.label_preservation, dataset {kept.dataset!r}",
+            do="name the transformations in the run too",
+        )
+    frame = read_rewrites(wanted, study=study)
+    matched = _matched(frame, _gold(dataset_folder))
+    groups = {t: t for members in groups_of(kept.transformations, transformations).values() for t in members}
+    drawn = []
+    for transformation, group in groups.items():
+        part = matched[matched["transformation"] == transformation]
+        places = zip(*(part[c].tolist() for c in ("dataset", "subset", "split", "row")), strict=True)
+        ranks = [digest(["pairs", study.seed, *place]) for place in places]
+        part = part.assign(rank=ranks, group=group).sort_values("rank")[: kept.pairs]
+        if len(part) < kept.pairs:
+            log.warning("%s: %d pairs to rate instead of %d: there are no more", group, len(part), kept.pairs)
+        drawn.append(part)
+    return _two_forms(pd.concat(drawn))
+
+
+def _matched(frame: pd.DataFrame, gold: dict[tuple[str, str, str], float]) -> pd.DataFrame:
+    """Return the pairs of which both sentences have a rewrite, in one language."""
+    first, second = (frame[frame["field"] == f] for f in FIELDS)
+    pairs = first.merge(second, on=_PAIR, suffixes=("_1", "_2"))
+    pairs = pairs[pairs["target_language_1"] == pairs["target_language_2"]]
+    keys = list(zip(pairs["dataset"], pairs["subset"], pairs["split"], pairs["row"], strict=True))
+    found = [gold.get((s, p, r)) for _, s, p, r in keys]
+    if any(g is None for g in found):
+        raise DataError(
+            "a rewritten pair has no gold score",
+            where="human.label_preservation",
+            do="run the dataset stage anew: the rewrites are of another state of the dataset",
+        )
+    pairs = pairs.assign(gold=pd.Series(found, index=pairs.index, dtype="float64"))
+    return pairs.drop_duplicates(["transformation", "original_1", "original_2"])
+
+
+def _gold(folder: Path) -> dict[tuple[str, str, str], float]:
+    """Return the gold score of each (subset, split, row), on 0 to 5."""
+    manifest: dict[str, Any] = read_manifest(folder)
+    low, high = manifest["min_score"], manifest["max_score"]
+    if manifest["task_type"] not in ("STS", "STR") or low is None or high is None:
+        raise DataError(
+            f"the dataset is {manifest['task_type']}, rated from {low} to {high}",
+            where=f"human.label_preservation.dataset: {manifest['dataset']}",
+            allowed="an STS dataset with min_score and max_score",
+        )
+    found: dict[tuple[str, str, str], float] = {}
+    for entry in manifest["tables"]:
+        if entry["table"] == "rows":
+            scores = read_table(folder / entry["path"])["score"][:]
+            for row, score in enumerate(scores):
+                found[entry["subset"], entry["split"], str(row)] = (float(score) - low) / (high - low) * 5
+    return found
+
+
+def _two_forms(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return each pair twice: as it is, and rewritten."""
+    rows = []
+    for pair in pairs.to_dict("records"):
+        place = [str(pair[c]) for c in _PAIR]
+        common = {c: pair[c] for c in [*_PAIR, "group", "gold"]} | {
+            "kind": "similarity",
+            "pair_id": item_id("pair", *place),
+            "target_language": pair["target_language_1"],
+        }
+        for form, column in (("original", "original"), ("rewritten", "rewrite")):
+            texts = {"text1": pair[f"{column}_1"], "text2": pair[f"{column}_2"]}
+            name = item_id("similarity", form, *place, *texts.values())
+            rows.append({**common, **texts, "form": form, "item_id": name})
+    return pd.DataFrame(rows, columns=PAIR_COLUMNS)
