@@ -242,9 +242,9 @@ def read_answer(answer: Completion, scale: Sequence[int], rating: Rating) -> Rea
     return Read(value, choice, "", answer.probabilities)
 
 
-_MARKS = r"[\s*_`\"'“”‘’()\[\].:#-]*"
+_MARKS = r"[\s*_`\"'“”‘’()\[\].:#]*"
 _ANSWER = re.compile(
-    rf"{_MARKS}(?:(?:(?:the|my|final|overall)\s+)*(?:rating|score|answer)(?:\s+is)?{_MARKS})?"
+    rf"\s*(?:[-•]\s+)?{_MARKS}(?:(?:(?:the|my|final|overall)\s+)*(?:rating|score|answer)(?:\s+is)?{_MARKS})?"
     rf"(?P<rating>\d+)(?:\s*(?:/|out\s+of)\s*(?P<top>\d+))?{_MARKS}",
     re.IGNORECASE,
 )
