@@ -168,4 +168,5 @@ def _stratified(candidates: pd.DataFrame, asked: int) -> pd.DataFrame:
             more = min(share + (number < rest), len(left[t]) - quota[t])
             quota[t] += more
             missing -= more
-    return pd.concat([candidates[:0], *(left[t][: quota[t]] for t in left)])
+    found: pd.DataFrame = pd.concat([candidates[:0], *(left[t][: quota[t]] for t in left)])
+    return found

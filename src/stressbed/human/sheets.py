@@ -25,6 +25,9 @@ SCALES = {"quality": (1, 5), "similarity": (0, 5)}
 _FORMULA = re.compile(r"(^\s*|[\n\r\t;]\s*)(?=[=@\uff1d\uff20\uff0b\uff0d]|[+-]\S|[+-]$)")
 """Where a spreadsheet may take what follows for a formula: also behind another locale's separators."""
 
+_NUMBER = re.compile(r"\s*(?=.*\d)[\d\s.,:/%eE-]+|true|false", re.IGNORECASE)
+"""What a spreadsheet shows as another number, date or truth value: `001` as 1, `1e5` as 100000."""
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -61,11 +64,13 @@ class Sheet:
 
 
 def as_text(text: str) -> str:
-    """Return the text for a cell; an apostrophe keeps a spreadsheet from running it as a formula.
+    """Return the text for a cell; an apostrophe keeps a spreadsheet from running or changing it.
 
     NUL and other control characters, which XLSX cannot hold, become the replacement character.
     """
     text = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "\ufffd", text)
+    if _NUMBER.fullmatch(text):
+        return f"'{text}"
     return _FORMULA.sub(lambda m: m[1] + "'", text)
 
 
