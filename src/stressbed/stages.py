@@ -47,7 +47,9 @@ def current() -> dict[str, dict[str, str]]:
     found = {}
     for stage in STAGES:
         folder = PACKAGE / stage
-        files = [p for p in folder.rglob("*") if p.suffix in {".py", ".yaml", ".json"}]
+        files = [
+            p for p in folder.rglob("*") if p.suffix in {".py", ".yaml", ".json", ".html", ".css", ".js"}
+        ]
         version = importlib.import_module(f"stressbed.{stage}").VERSION
         found[stage] = {"version": version, "source": source_hash(files)}
     shared = [*(PACKAGE / name for name in SHARED), *(PACKAGE / "stats").rglob("*.py")]

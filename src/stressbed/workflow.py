@@ -303,25 +303,31 @@ class Grid:
     @property
     def tables(self) -> list[str]:
         """Names of the result tables."""
-        return list(analyse.TABLES)
+        return [*analyse.TABLES, *(analyse.CROSSCHECK_TABLES if self._several else ())]
 
     def caption(self, table: str) -> str:
         """Return the name of a table's caption; the tables of flag rates share one."""
-        return "flag_rates" if table.startswith("flag_rates") else table
+        return next((c for c in ("flag_rates", "crosscheck") if table.startswith(c)), table)
 
     def category(self, table: str) -> str:
         """Return where a table stands in the report: scores first, then the rewrites behind them."""
-        return "2. Scores" if table in analyse.SCORE_TABLES else "3. Rewrites"
+        scores = (*analyse.SCORE_TABLES, *analyse.CROSSCHECK_TABLES)
+        return "2. Scores" if table in scores else "3. Rewrites"
 
     @property
     def figures(self) -> list[str]:
         """Names of the figures."""
-        return list(plot.FIGURES)
+        return [*plot.FIGURES, *([plot.CROSSCHECK] if self._several else [])]
 
     @property
     def figure_tables(self) -> list[str]:
         """Names of the tables that figures are drawn from."""
-        return list(plot.INPUTS)
+        return [*plot.INPUTS, *([f"{plot.CROSSCHECK}_cells"] if self._several else [])]
+
+    @property
+    def _several(self) -> bool:
+        """Whether generators can be compared with each other."""
+        return len(self.plan.config.generator) > 1
 
     def resolved_config(self) -> str:
         """Return the run's config with every default filled in, as YAML."""

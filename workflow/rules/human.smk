@@ -31,6 +31,7 @@ rule human_drift:
         mem_mb=4000,
     params:
         decides=people.decides_drift(),
+        embedder=lambda wc, output: people.drift_embedder,
         store=lambda wc, output: grid.path(paths.STORE),
         config=lambda wc, output: grid.resolved_config(),
     message:

@@ -26,3 +26,6 @@ TABLES = (
     "examples",
 )
 """Names of all tables, in the order of the report."""
+
+CROSSCHECK_TABLES = ("crosscheck", "crosscheck_cells")
+"""Tables of a run with several generators."""

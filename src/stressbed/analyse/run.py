@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from stressbed.analyse import FLAG_TABLES, SCORE_TABLES, rewrites, tables
+from stressbed.analyse import FLAG_TABLES, SCORE_TABLES, crosscheck, rewrites, tables
 from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table
 from stressbed.analyse.write import write_table
@@ -32,6 +32,8 @@ def analyse(
     files = [p for p in sorted(transforms) if p.is_file()]
     counts = rewrite_counts(files)
     found = [getattr(tables, name)(frame, names) for name in SCORE_TABLES]
+    if len(names.generators) > 1:
+        found += [crosscheck.crosscheck(frame, names), crosscheck.crosscheck_cells(frame, names)]
     found += [rewrites.flag_rates(counts, names, by=by) for by in FLAG_TABLES]
     found.append(rewrites.outcomes(counts, names))
     found.append(rewrites.examples(rewrite_examples(files, seed=example_seed), names))

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 
 from stressbed.analyse.names import Names
 from stressbed.analyse.write import to_csv
-from stressbed.plot import FIGURES, INPUTS, dumbbell, heatmap
+from stressbed.plot import CROSSCHECK, INPUTS, dumbbell, heatmap
+from stressbed.plot.crosscheck import crosscheck_figure
 from stressbed.plot.style import WIDTH, new_figure, nice_limits, save, style
 from stressbed.store import write_text
 
@@ -31,7 +32,11 @@ def plot(*, tables: Path, names: Names, folder: Path) -> list[Path]:
     scores, deltas = (_by_generator(pd.read_csv(tables / f"{t}.csv"), names) for t in INPUTS)
     with style():
         written = _axis_dumbbell(scores, names, folder) + _delta_heatmap(deltas, scores, names, folder)
-    logger.info("drew %d figures", len(FIGURES))
+        if len(names.generators) > 1:
+            held = pd.read_csv(tables / f"{CROSSCHECK}_cells.csv")
+            written += save(crosscheck_figure(held, names), folder, CROSSCHECK)
+            write_text(folder / f"{CROSSCHECK}.csv", to_csv(held))
+    logger.info("drew %d files of figures", len(written))
     return written
 
 
