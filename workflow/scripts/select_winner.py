@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 with job("select winner", log_file=snakemake.log[0]) as this:
     plan = load_run(yaml.safe_load(snakemake.params.config))
+    entry = plan.catalogue.selections[str(plan.config.selection)]
     winner = Path(snakemake.output[0])
     choose(
         ratings=[Path(p) for p in snakemake.input.ratings],
         shortlist=Path(snakemake.input.shortlist),
-        selection=plan.catalogue.selections[str(plan.config.selection)],
+        selection=entry,
         names=Names.of_selection(plan),
         folder=winner.parent / "tables",
         figures=winner.parent / "figures",
         out=winner,
+        scale=plan.catalogue.judge_prompts[entry.judge_prompt].scale,
     )

@@ -71,7 +71,8 @@ def crosscheck(scores: pd.DataFrame, names: Names) -> Table:
 
     Columns: first, second, group, mean_first, mean_second, difference, low, high (bootstrap interval
     of the mean difference over pairs of embedder and dataset), pearson, spearman (of the cells' deltas),
-    kendall (tau-b of the embedders' mean deltas), n (cells compared), left_out (cells without a score under either).
+    kendall (tau-b of the embedders' mean deltas), n (cells compared), left_out (cells without a score
+    under either).
     """
     held = cells(scores, names)
     rows = []

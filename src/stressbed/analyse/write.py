@@ -19,7 +19,9 @@ DASH = "–"
 LONGEST = 300
 """Characters of a text that Markdown and LaTeX show; the CSV holds all of it."""
 
-LABELLED = frozenset({"embedder", "dataset", "generator", "transformation"})
+LABELLED = frozenset(
+    {"embedder", "dataset", "generator", "transformation", "judge", "first", "second", "group"}
+)
 """Columns whose values are catalogue ids: Markdown and LaTeX show their labels."""
 
 Escape = Callable[[str], str]

@@ -12,10 +12,16 @@ QUOTES: dict[str, str] = {
 }  # fmt: skip
 """Opening quotation mark -> the marks that may close it."""
 
-_TAG = r"(?:think|thinking|thought|reasoning)"
-_CLOSED = re.compile(rf"<{_TAG}\b[^>]*>.*?</{_TAG}\s*>", re.DOTALL | re.IGNORECASE)
-_CLOSE = re.compile(rf"</{_TAG}\s*>", re.IGNORECASE)
-_OPEN = re.compile(rf"\s*<{_TAG}\b[^>]*>", re.IGNORECASE)
+_TAG = r"(?:seed:)?(?:think|thinking|thought|reasoning)"
+_BEGIN_THINKING = rf"(?:<{_TAG}\b[^>]*>|\[THINK\])"
+_END_THINKING = rf"(?:</{_TAG}\s*>|\[/THINK\])"
+_CLOSED = re.compile(rf"{_BEGIN_THINKING}.*?{_END_THINKING}", re.DOTALL | re.IGNORECASE)
+_CLOSE = re.compile(_END_THINKING, re.IGNORECASE)
+_OPEN = re.compile(
+    # A block that was never closed, or the analysis channel of a model that did not get to its final one.
+    rf"\s*(?:{_BEGIN_THINKING}|(?:<\|start\|>assistant)?<\|channel\|>analysis<\|message\|>)",
+    re.IGNORECASE,
+)
 _BEGIN = re.compile(r"\[BEGIN FINAL RESPONSE\]|<\|channel\|>final<\|message\|>", re.IGNORECASE)
 _END = re.compile(r"\[END FINAL RESPONSE\]", re.IGNORECASE)
 _END_OF_TURN = re.compile(
@@ -105,7 +111,7 @@ def _think(text: str, original: str) -> str:
     text = _CLOSED.sub("", text)
     *_, last = [0, *(m.end() for m in _CLOSE.finditer(text))]  # a template may have opened the block
     text = text[last:]
-    return "" if _OPEN.match(text) else text
+    return "" if _OPEN.match(text) and not _BEGIN.search(text) else text
 
 
 def _envelope(text: str, original: str) -> str:

@@ -67,6 +67,12 @@ def observe(files: Sequence[Path], *, generators: Sequence[str], judges: Sequenc
             where="ratings of the selection",
             do="look at the reasons in the tables of ratings; use another judge, or guided answers",
         )
+    if len(complete[ROW].drop_duplicates()) < 2:
+        raise DataError(
+            "only one row of the screening data is rated, so it cannot be said how sure a difference is",
+            where="ratings of the selection",
+            do="raise `rows` of the selection, or take a larger dataset",
+        )
     pairs = complete.pivot_table(index=ROW, columns="generator", values="rating", aggfunc="mean", sort=False)
     return Observed(
         list(generators), list(judges), ratings, complete, pairs[list(generators)], len(given) - len(complete)

@@ -14,6 +14,10 @@ from stressbed.errors import ConfigError, Problems
 
 RUNS = sorted(p.name for p in (ROOT / "config").glob("*.yaml"))
 SIZES = {
+    "hteb-crosscheck.yaml": (8, 8, 49),
+    "hteb-selection.yaml": (0, 0, 1),
+    "quickstart-auto.yaml": (3, 3, 17),
+    "quickstart-selection.yaml": (0, 0, 1),
     "hteb-english.yaml": (19, 8, 25),
     "hteb-multilingual.yaml": (13, 5, 25),
     "laptop.yaml": (4, 3, 17),

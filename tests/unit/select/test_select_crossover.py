@@ -141,6 +141,12 @@ def test_a_judge_without_a_single_rating_is_named(tmp_path):
     assert "guided" in caught.value.do
 
 
+def test_one_observation_is_not_enough(tmp_path):
+    with pytest.raises(DataError, match="only one row") as caught:
+        observed(tmp_path, simulate(n_pairs=1))
+    assert "raise `rows`" in caught.value.do
+
+
 def test_ratings_that_never_meet_are_an_error(tmp_path):
     ratings = simulate(n_pairs=4)
     for i, g in enumerate(GENERATORS):
@@ -189,8 +195,9 @@ def test_totals_are_means_of_unrounded_cells(tmp_path):
     table = pd.read_csv(TABLES / "hteb_table11_judge_by_transformation.csv").set_index("transformation")
     generators = [c for c in table.columns if c != "total"]
     rows = [
-        {"judge": "j", "generator": g, "transformation": t, "row": "0", "position": 0, "text_id": 0,
+        {"judge": "j", "generator": g, "transformation": t, "row": str(i), "position": 0, "text_id": i,
          "rating": float(table.loc[t, g])}
+        for i in range(2)
         for g in generators
         for t in table.index
         if t != "total"

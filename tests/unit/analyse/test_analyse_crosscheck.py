@@ -1,0 +1,111 @@
+"""Two generators compared on cells whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from stressbed.analyse.crosscheck import cells, crosscheck, crosscheck_cells
+from stressbed.analyse.names import Names
+from stressbed.collect.schema import ALL
+from stressbed.plot.crosscheck import crosscheck_figure
+
+EMBEDDERS, DATASETS, SEEDS = ["e1", "e2", "e3"], ["d1", "d2", "d3", "d4"], [1, 2]
+AXES = {"paraphrasing": "lexical_stylistic", "expansion": "length", "translation": "language"}
+GENERATORS = ["gemma", "qwen"]
+NAMES = Names(
+    {e: e for e in EMBEDDERS}, {d: d for d in DATASETS}, {g: g.title() for g in GENERATORS},
+    {t: t.title() for t in AXES}, AXES,
+)  # fmt: skip
+
+
+def scores(shift: float = 1.0, noise: float = 0.0) -> pd.DataFrame:
+    """Return cells in which expansion costs `shift` points more under the first generator."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for e, embedder in enumerate(EMBEDDERS):
+        for d, dataset in enumerate(DATASETS):
+            base = {
+                "embedder": embedder, "dataset": dataset, "subset": ALL, "split": ALL, "metric": "m",
+                "higher_is_better": True, "status": "ok", "matched": False, "marked": False,
+            }  # fmt: skip
+            full = 80.0 + d
+            rows.append({**base, "generator": "none", "transformation": "original", "axis": "original",
+                         "seed": 0, "score": full, "original": full, "delta": np.nan})  # fmt: skip
+            for generator in GENERATORS:
+                for t, axis in AXES.items():
+                    for seed in SEEDS:
+                        delta = -2.0 - e - d + (seed - 1.5)
+                        delta -= shift * (t == "expansion" and generator == "gemma")
+                        delta += rng.normal(scale=noise) if noise else 0.0
+                        rows.append({**base, "generator": generator, "transformation": t, "axis": axis,
+                                     "seed": seed, "score": full + delta, "original": full,
+                                     "delta": delta})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def by_group(table) -> pd.DataFrame:
+    return table.frame.set_index("group")
+
+
+def test_only_the_transformation_that_differs_differs():
+    found = by_group(crosscheck(scores(), NAMES))
+    assert list(found.index) == [
+        "lexical_stylistic", "paraphrasing", "length", "expansion", "language", "translation", "overall",
+    ]  # fmt: skip
+    assert found.loc["paraphrasing", "difference"] == pytest.approx(0)
+    assert found.loc["expansion", "difference"] == pytest.approx(-1)
+    assert found.loc["overall", "difference"] == pytest.approx(-1 / 3)
+    assert found.loc["expansion", "pearson"] == pytest.approx(1)
+    assert found.loc["expansion", "kendall"] == pytest.approx(1)
+    assert found["n"].tolist() == [12, 12, 12, 12, 12, 12, 36]
+    # e and d from 0 up: the mean delta is -2 - 1 - 1.5.
+    assert found.loc["paraphrasing", "mean_first"] == pytest.approx(-4.5)
+
+
+def test_correlations_and_interval_agree_with_scipy():
+    noisy = scores(noise=1.0)
+    held = cells(noisy, NAMES)
+    found = by_group(crosscheck(noisy, NAMES))
+    assert found.loc["overall", "spearman"] == pytest.approx(
+        stats.spearmanr(held["delta_first"], held["delta_second"]).statistic
+    )
+    units = held.groupby(["embedder", "dataset"])["difference"].mean()
+    theirs = stats.bootstrap((units,), np.mean, n_resamples=10_000, method="percentile", rng=1)
+    assert (found.loc["overall", "low"], found.loc["overall", "high"]) == pytest.approx(
+        tuple(theirs.confidence_interval), abs=0.05
+    )
+
+
+def test_a_cell_that_is_lacking_under_one_is_left_out_and_counted():
+    frame = scores()
+    hole = (frame["generator"] == "qwen") & (frame["embedder"] == "e1") & (frame["dataset"] == "d1")
+    frame.loc[hole & (frame["seed"] == 2), ["score", "delta"]] = np.nan
+    found = by_group(crosscheck(frame, NAMES))
+    assert found.loc["paraphrasing", ["n", "left_out"]].tolist() == [11, 1]
+    assert found.loc["overall", ["n", "left_out"]].tolist() == [33, 3]
+    held = cells(frame, NAMES)
+    assert held["difference"].isna().sum() == 3
+
+
+def test_every_pair_of_three_generators():
+    third = scores()
+    third = third[third["generator"] == "qwen"].assign(generator="llama")
+    names = Names(
+        NAMES.embedders, NAMES.datasets, {g: g for g in [*GENERATORS, "llama"]}, NAMES.transformations, AXES
+    )
+    frame = pd.concat([scores(), third], ignore_index=True)
+    found = crosscheck_cells(frame, names).frame
+    assert set(zip(found["first"], found["second"], strict=True)) == {
+        ("gemma", "qwen"), ("gemma", "llama"), ("qwen", "llama"),
+    }  # fmt: skip
+    assert len(crosscheck_figure(found, names).axes) == 3
+
+
+def test_the_figure_shows_every_compared_cell():
+    held = cells(scores(), NAMES)
+    (ax,) = crosscheck_figure(held, NAMES).axes
+    assert sum(len(c.get_offsets()) for c in ax.collections) == len(held)
+    assert ax.get_xlabel() == "Δ under Gemma (points)"
