@@ -9,6 +9,7 @@ from stressbed import paths, plot
 from stressbed.analyse import SUFFIXES
 from stressbed.analyse.names import Names
 from stressbed.config import Plan
+from stressbed.config.check_human import FITTED
 from stressbed.config.model import HumanStudy
 from stressbed.fingerprint import digest
 from stressbed.human import FIGURES, PRESERVATION_TABLES, SHEET_FILES, TABLES
@@ -55,7 +56,10 @@ class HumanGrid:
     @property
     def drift_embedder(self) -> str:
         """The embedder under which a rewrite's drift is measured."""
-        return self.study.drift_embedder or self.plan.config.embedders[0]
+        own = [
+            e for e in self.plan.config.embedders if self.plan.catalogue.embedders[e].backend not in FITTED
+        ]
+        return self.study.drift_embedder or (own or self.plan.config.embedders)[0]
 
     @property
     def tables(self) -> list[str]:

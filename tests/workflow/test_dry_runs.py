@@ -60,8 +60,15 @@ def test_a_shipped_config_builds_its_dag(tmp_path: Path, config: str) -> None:
     said, seconds, memory = dry_run(tmp_path / "project", config)
     counts = jobs(said)
     run = yaml.safe_load((ROOT / "config" / config).read_text())
-    assert counts["dataset"] == len(run["datasets"])
-    if "job_axes" not in run:
+    if "selection" in run:  # all that a selection decides comes after its checkpoints
+        listed = yaml.safe_load((ROOT / "config" / "catalogue" / "selections.yaml").read_text())["selections"]
+        (chosen,) = [s for s in listed if s["id"] == run["selection"]]
+        assert counts["dataset"] == counts["select_shortlist"] == counts["select_winner"] == 1
+        assert counts["select_generate"] == counts["select_transform"] == len(chosen["candidates"])
+    else:
+        assert counts["dataset"] == len(run["datasets"])
+    assert counts.get("human_sheets", 0) == ("human" in run)
+    if "job_axes" not in run and "selection" not in run:
         assert counts["embed"] == counts["score"] == len(run["datasets"]) * len(run["embedders"])
     print(f"{config}: {seconds:.1f} CPU s, {memory:.2f} GB, {counts['total']} jobs")
     assert seconds < 30

@@ -19,7 +19,7 @@ rule human_sheets:
 
 rule human_drift:
     input:
-        items=people.sheet_files[0],
+        drawn=people.sheet_files[0],
         manifests=people.manifests(),
     output:
         people.path("drift.parquet"),
@@ -42,7 +42,7 @@ rule human_drift:
 
 rule human_ratings:
     input:
-        items=people.sheet_files[0],
+        drawn=people.sheet_files[0],
         drift=people.path("drift.parquet"),
         ratings=list(map(str, grid.plan.rating_files())),
     output:

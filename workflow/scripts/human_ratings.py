@@ -19,7 +19,7 @@ with job("human ratings", log_file=snakemake.log[0]) as this:
     if study is None:
         raise LookupError("the run has no study with people")
     analyse_ratings(
-        items=Path(snakemake.input.items),
+        items=Path(snakemake.input.drawn),
         ratings=[Path(p) for p in snakemake.input.ratings],
         drift=Path(snakemake.input.drift),
         study=study,

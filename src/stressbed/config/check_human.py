@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Problem = Iterator[StressbedError]
 
+FITTED = frozenset({"tf", "tfidf-svd", "bm25"})
+"""Backends whose vectors hang on the dataset they are fitted on: no drift can be measured with them."""
+
 RATED_PAIRS = ("STS", "STR")
 """Task types whose pairs carry a similarity."""
 
@@ -72,6 +75,16 @@ def _embedder(plan: Plan, study: HumanStudy, where: str) -> Problem:
             where=f"{where}.drift_embedder'",
             allowed=", ".join(plan.config.embedders),
             do=suggest(name, plan.config.embedders) or "add it to `embedders`",
+        )
+        return
+    names = [e for e in plan.config.embedders if e in plan.catalogue.embedders]
+    able = [e for e in names if plan.catalogue.embedders[e].backend not in FITTED]
+    if plan.rating_files() and (name not in able if name else not able):
+        yield ConfigError(
+            "the drift needs an embedder that is not fitted on each dataset",
+            where=f"{where}.drift_embedder'",
+            allowed=", ".join(able) or "none of this run's embedders",
+            do="name one of them, or add one to `embedders`",
         )
 
 

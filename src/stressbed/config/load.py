@@ -90,8 +90,10 @@ class Plan:
         found: list[Path] = []
         for name in [] if study is None else study.ratings:
             path = self.base / name
-            inside = path.iterdir() if path.is_dir() else [path]
-            found += sorted(p for p in inside if path.is_file() or p.suffix.lower() in RATING_SUFFIXES)
+            if path.is_dir():
+                found += sorted(p for p in path.iterdir() if p.suffix.lower() in RATING_SUFFIXES)
+            elif path.is_file():
+                found.append(path)
         return found
 
     def with_winner(self, winner: str) -> Plan:

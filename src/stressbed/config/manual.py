@@ -226,6 +226,8 @@ def _listed(catalogue: Catalogue) -> str:
         ("Judge prompts", ("id", "version", "scale", "source"),
          [(f"`{e.id}`", str(e.version), f"{e.scale[0]} to {e.scale[-1]}", e.source)
           for e in catalogue.judge_prompts.values()]),
+        ("Markers", ("id", "languages", "source"),
+         [(f"`{e.id}`", ", ".join(e.languages), e.source) for e in catalogue.markers.values()]),
         ("Selections", ("id", "candidates", "data", "judges"),
          [_selection_row(e) for e in catalogue.selections.values()]),
     ]  # fmt: skip

@@ -175,7 +175,13 @@ def test_one_panel_per_generator(tmp_path):
     frames = [scores(60.0).assign(generator=g) for g in ("g1", "g2")]
     shifts = [deltas(1).assign(generator=g) for g in ("g1", "g2")]
     write(tmp_path / "tables", pd.concat(frames), pd.concat(shifts))
-    held = {"first": ["g1"], "second": ["g2"], "axis": ["length"], "delta_first": [-1.0], "delta_second": [-2.0]}
+    held = {
+        "first": ["g1"],
+        "second": ["g2"],
+        "axis": ["length"],
+        "delta_first": [-1.0],
+        "delta_second": [-2.0],
+    }
     pd.DataFrame(held).to_csv(tmp_path / "tables" / "crosscheck_cells.csv", index=False)
     plot(tables=tmp_path / "tables", names=make_names(["e0"], ("g1", "g2")), folder=tmp_path / "a")
     assert (tmp_path / "a" / "crosscheck.svg").stat().st_size
