@@ -36,7 +36,7 @@ def test_sheets_go_out_and_ratings_come_in(tmp_path: Path) -> None:
     project.config(human=STUDY)
     project.run()
     folder = project.folder / "results/human/tiny"
-    sheets = sorted(p.name for p in (folder / "sheets").iterdir())
+    sheets = sorted(p.name for p in (folder / "sheets").iterdir() if not p.name.startswith("."))
     assert {Path(s).suffix for s in sheets} == {".csv", ".html"}
     items = pd.read_parquet(folder / "items.parquet")
     assert (items["kind"] == "similarity").sum() == 10

@@ -1,4 +1,4 @@
-"""Choosing the generator by running the workflow: checkpoints, resumption, and a main run that uses the winner."""
+"""Choosing the generator by running it: checkpoints, resumption, a main run that uses the winner."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def asked(project: Project) -> Counter[tuple[str, str]]:
 
 def jobs(output: str) -> dict[str, int]:
     """Return the number of jobs by rule, from the table that Snakemake prints first."""
-    table = output.split("Job stats:")[1].split("total")[0]
+    table = output.split("Job stats:", maxsplit=2)[1].split("total", maxsplit=1)[0]
     return {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
 
 

@@ -73,7 +73,8 @@ CASES = [
     Case("a prompt without the rewrite", lambda s: other_prompt(s, template="{task} {original}"),
          "does not say {rewrite}", "judge prompt 'judge'"),
     Case("a prompt with an unknown slot", lambda s: other_prompt(
-         s, template="{task} {original} {rewrite} {orig}"), "unknown placeholder {orig}", allowed="{original}"),
+         s, template="{task} {original} {rewrite} {orig}"),
+         "unknown placeholder {orig}", allowed="{original}"),
     Case("a scale upside down", lambda s: other_prompt(s, scale=[5, 4, 3]), "not in order", "key 'scale'"),
     Case("a study in a run that only selects", lambda s: (study(s), [s.run.pop(k) for k in (
         "datasets", "embedders", "transformations", "seeds")]), "only makes a selection", "'human'"),
