@@ -159,6 +159,8 @@ Whom to ask
 - Ask for no personal data; a number is name enough.
 
 What comes back
+- Give out copies, and collect filled sheets elsewhere: the folder `sheets` is emptied when sheets are
+  drawn anew, with all that was saved in it.
 - One file per rater and sheet, in one folder. From the form: as it was saved. From the CSV: save it
   under the rater's name (the file's name becomes the rater). Do not change the column item_id.
 - Keep items.parquet from the raters: it says which texts are originals. Ratings are read with it.
