@@ -121,7 +121,8 @@ def _show(value: object, name: str, decimals: int, names: Names, escape: Escape)
     if isinstance(value, float):
         # Adding zero turns -0.0 into 0.0.
         return escape(f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−"))
-    text = names.label(str(value)) if name in LABELLED else str(value)
+    # Transformations that are rated together stand as one group, joined by a plus.
+    text = " + ".join(map(names.label, str(value).split("+"))) if name in LABELLED else str(value)
     text = " ".join(_CONTROL.sub(" ", text).split())
     return escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
 
