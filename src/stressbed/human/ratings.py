@@ -89,6 +89,8 @@ def read_ratings(files: Sequence[Path], items: pd.DataFrame, *, study: HumanStud
     )
     if not problems:
         problems += _too_few(frame, items, study)
+    if not problems and study.label_preservation is not None:
+        problems += _half_rated(frame, items, study.label_preservation.raters)
     if problems:
         raise Problems(problems)
     if repeated:
@@ -158,6 +160,23 @@ def _contradiction(
         where=f"{first[1]}, line {first[2]}, and {where}",
         do="keep one of them; if two people have the same name, give each its own",
     )
+
+
+def _half_rated(frame: pd.DataFrame, items: pd.DataFrame, needed: int) -> Iterator[DataError]:
+    """Yield which pairs have too few raters who rated both forms: only they say what a rewrite changed."""
+    held = items.loc[items["kind"] == "similarity"]
+    raters = frame.groupby("item_id")["rater"].agg(set).to_dict()
+    few = []
+    for (transformation, pair), part in held.groupby(["transformation", "pair_id"], sort=False):
+        both = set.intersection(*(raters.get(i, set()) for i in part["item_id"]))
+        if len(both) < needed:
+            few.append(f"{pair} ({transformation})")
+    if few:
+        yield DataError(
+            f"{len(few)} pairs have fewer than {needed} raters who rated both the original and the rewrite",
+            where=f"pairs {', '.join(few[:SHOWN])}{' ...' if len(few) > SHOWN else ''}",
+            do="let the same people rate whole sheets; both forms of a pair stand on the same one",
+        )
 
 
 def _too_few(frame: pd.DataFrame, items: pd.DataFrame, study: HumanStudy) -> Iterator[DataError]:

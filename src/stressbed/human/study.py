@@ -100,7 +100,7 @@ def analyse_ratings(
     if study.label_preservation is not None:
         paired = tables.paired_ratings(read.frame, drawn)
         found += [
-            tables.label_preservation(paired, names),
+            tables.label_preservation(paired, names, resamples=study.resamples),
             tables.label_preservation_pairs(paired, names, resamples=study.resamples),
         ]
     held = read_parquet(drift)

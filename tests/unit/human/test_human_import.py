@@ -188,7 +188,7 @@ def preserved() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def test_label_preservation_by_hand():
     items, ratings = preserved()
-    row = label_preservation(paired_ratings(ratings, items), NAMES).frame.iloc[0]
+    row = label_preservation(paired_ratings(ratings, items), NAMES, resamples=200).frame.iloc[0]
     # Rater by rater: |4-5|, |2-4|, |1-1|, |3-0|.
     assert (row["original"], row["rewritten"], row["gold"], row["mad"]) == (2.5, 2.5, 2.5, 1.5)
     assert row["within_one"] == 50.0
@@ -215,5 +215,9 @@ def test_similarity_sheets_have_their_own_scale_and_number_of_raters(tmp_path):
     assert "4 of 4 similarity items have fewer than 2 raters" in problems([one], items, study)[0]
     two = sheet(tmp_path, body.replace(",0", ",5"), "b.csv", header)
     assert len(read_ratings([one, two], items, study=study).frame) == 8
+    halves = [sheet(tmp_path, "\n".join(f"{i},3" for i in items["item_id"] if i.endswith(form)), name, header)
+              for form in ("original", "rewritten") for name in (f"{form}1.csv", f"{form}2.csv")]  # fmt: skip
+    (found,) = problems(halves, items, study)
+    assert "2 pairs have fewer than 2 raters who rated both" in found
     wrong = sheet(tmp_path, body.replace(",0", ",6"), "c.csv", header)
     assert "off the scale" in problems([one, two, wrong], items, study)[0]

@@ -162,9 +162,8 @@ def test_family_wise_error_is_five_per_cent_when_generators_are_equal():
         errors += min(c.p_holm for c in found) < 0.05
         lettered += len(set(letters.values())) > 1
     assert lettered == errors
-    # Holm is a little conservative for correlated comparisons: never above 5 %, and not far below.
-    assert scipy_stats.binomtest(errors, draws, 0.05, alternative="greater").pvalue > 0.01
-    assert errors >= 0.015 * draws
+    # 5 % within Monte-Carlo error; Holm is a little conservative here (64 of 1,500 draws: 4.3 %).
+    assert scipy_stats.binomtest(errors, draws, 0.05).pvalue > 0.01
 
 
 @pytest.mark.slow
