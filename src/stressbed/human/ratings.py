@@ -87,10 +87,7 @@ def read_ratings(files: Sequence[Path], items: pd.DataFrame, *, study: HumanStud
     frame = pd.DataFrame(
         [(i, r, c, v, f, int(n)) for (i, r, c), (v, f, n) in found.items()], columns=list(COLUMNS)
     )
-    if not problems:
-        problems += _too_few(frame, items, study)
-    if not problems and study.label_preservation is not None:
-        problems += _half_rated(frame, items, study.label_preservation.raters)
+    problems = problems or _lacking_raters(frame, items, study)
     if problems:
         raise Problems(problems)
     if repeated:
@@ -160,6 +157,14 @@ def _contradiction(
         where=f"{first[1]}, line {first[2]}, and {where}",
         do="keep one of them; if two people have the same name, give each its own",
     )
+
+
+def _lacking_raters(frame: pd.DataFrame, items: pd.DataFrame, study: HumanStudy) -> list[StressbedError]:
+    """Return what is wrong with how often items, and both forms of pairs, were rated."""
+    found: list[StressbedError] = list(_too_few(frame, items, study))
+    if not found and study.label_preservation is not None:
+        found += _half_rated(frame, items, study.label_preservation.raters)
+    return found
 
 
 def _half_rated(frame: pd.DataFrame, items: pd.DataFrame, needed: int) -> Iterator[DataError]:
