@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import yaml
 
 from stressbed.config import Plan, load_run
-from stressbed.errors import Problems, StressbedError
+from stressbed.errors import ConfigError, Problems, StressbedError
 
 ROOT = Path(__file__).parents[3]
 
@@ -173,3 +174,17 @@ class Case:
     where: str = ""
     allowed: str = ""
     do: str = ""
+
+
+def refused(case: Case, folder: Path) -> None:
+    """Make the mistake and check that it is refused alone, with its own message."""
+    setup = Setup(folder)
+    case.spoil(setup)
+    problems = setup.problems()
+    assert len(problems) == 1, [p.message() for p in problems]
+    (problem,) = problems
+    assert isinstance(problem, ConfigError)
+    assert case.what in problem.what
+    assert case.where in problem.where
+    assert re.search(case.allowed, problem.allowed)
+    assert case.do in problem.do

@@ -1,11 +1,7 @@
 """Wrong selections and studies with people: each is refused alone, with its own message."""
 
-import re
-
 import pytest
-from config_cases import Case, Setup
-
-from stressbed.errors import ConfigError
+from config_cases import Case, Setup, refused
 
 PROMPT = {"id": "judge", "template": "{task} {original} {rewrite}", "source": "here"}
 SELECTION = {
@@ -99,16 +95,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name.replace(" ", "-"))
 def test_a_mistake_is_refused_alone_and_explained(case, tmp_path):
-    setup = Setup(tmp_path)
-    case.spoil(setup)
-    problems = setup.problems()
-    assert len(problems) == 1, [p.message() for p in problems]
-    (problem,) = problems
-    assert isinstance(problem, ConfigError)
-    assert case.what in problem.what
-    assert case.where in problem.where
-    assert re.search(case.allowed, problem.allowed)
-    assert case.do in problem.do
+    refused(case, tmp_path)
 
 
 def test_the_run_that_the_cases_spoil_is_right(tmp_path):
