@@ -65,7 +65,7 @@ def _plan(name: str) -> Plan:
 
 def _check(args: argparse.Namespace) -> int:
     plan = _plan(args.config)
-    cells = len(plan.config.embedders) * len(plan.config.datasets) * len(plan.variants)
+    cells = len(plan.pairs) * len(plan.variants)
     what = f"{cells} cells" if cells or not plan.only_selects else "it only selects a generator"
     _say(f"{args.config}: no problem found; {what}")
     return 0

@@ -117,13 +117,12 @@ def _present_cells(plan: Plan) -> Iterator[str]:
         if outcome(plan) is None:
             return
         plan = resolved(plan)
-    for embedder in plan.config.embedders:
-        for dataset in plan.config.datasets:
-            for variant in plan.variants:
-                name = paths.SCORE.format(embedder=embedder, dataset=dataset, variant=str(variant))
-                path = plan.results / name
-                if path.exists():
-                    yield json.loads(path.read_text(encoding="utf-8"))["fingerprint"]
+    for embedder, dataset in plan.pairs:
+        for variant in plan.variants:
+            name = paths.SCORE.format(embedder=embedder, dataset=dataset, variant=str(variant))
+            path = plan.results / name
+            if path.exists():
+                yield json.loads(path.read_text(encoding="utf-8"))["fingerprint"]
 
 
 def _folders(root: Path) -> list[Path]:

@@ -173,7 +173,12 @@ class Grid:
 
     def all_cells(self, pattern: str) -> list[str]:
         """Return the files of all cells of the run."""
-        return self._expand(self.path(pattern), self.plan.variants, [])
+        text = self.path(pattern)
+        return [
+            text.format(embedder=e, dataset=d, variant=v)
+            for e, d in self.plan.pairs
+            for v in self.plan.variants
+        ]
 
     def all_rewrites(self, pattern: str) -> list[str]:
         """Return the files of all rewritten variants of all datasets of the run."""
@@ -219,12 +224,23 @@ class Grid:
         }
         found: list[str] = []
         for stage, axes in self.job_axes.items():
-            found += _fill(self.job(stage, axes), {a: values[a] for a in axes})
+            found += self._jobs(self.job(stage, axes), {a: values[a] for a in axes})
         if self.by_generator:
             for stage in ("embed", "score"):
                 axes = self.original_axes
-                found += _fill(self.original_job(stage), {a: values[a] for a in axes})
+                found += self._jobs(self.original_job(stage), {a: values[a] for a in axes})
         return found
+
+    def _jobs(self, text: str, values: Mapping[str, Sequence[object]]) -> list[str]:
+        """Return a path for every combination of the axes; only pairs of embedder and dataset with cells."""
+        if not {"embedder", "dataset"} <= set(values):
+            return _fill(text, values)
+        rest = {a: v for a, v in values.items() if a not in {"embedder", "dataset"}}
+        return [
+            path
+            for e, d in self.plan.pairs
+            for path in _fill(text, {"embedder": [e], "dataset": [d], **rest})
+        ]
 
     @property
     def job_axes(self) -> dict[str, list[str]]:

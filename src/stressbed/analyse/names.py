@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from stressbed.config.entries import DatasetEntry
 from stressbed.config.load import Plan
 from stressbed.fingerprint import digest
 
@@ -18,7 +19,14 @@ AXIS_LABELS = {
     "language": "Language",
     "hteb": "HTEB",
     "drop": "Drop",
+    "english": "English",
+    "multilingual": "Multilingual",
 }
+
+ALL_DATASETS = "all"
+"""Setting of every dataset of a run that declares none."""
+
+ENGLISH, MULTILINGUAL = "english", "multilingual"
 
 SIZE = re.compile(r"\d[MB]\b")
 """A number of parameters within a label, as in `Qwen3-Embedding-8B`."""
@@ -36,6 +44,12 @@ class Names:
         axes: Axis of each transformation.
         colours: Colour by catalogue id or axis (hex), where the run's config sets one.
         parameters: Number of parameters of each embedder, where the catalogue knows it.
+        families: Family of each embedder, where the catalogue names one.
+        settings: Setting of each dataset; `ALL_DATASETS` if the run has none.
+        language_groups: Whether each dataset is `english` or `multilingual`.
+        translations: Dataset that each translated dataset was made from.
+        varying: Per generator the transformations in which seeds can differ: a language is drawn, or
+            tokens are.
     """
 
     embedders: Mapping[str, str]
@@ -45,6 +59,11 @@ class Names:
     axes: Mapping[str, str]
     colours: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, int] = field(default_factory=dict)
+    families: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    language_groups: Mapping[str, str] = field(default_factory=dict)
+    translations: Mapping[str, str] = field(default_factory=dict)
+    varying: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: Plan) -> Names:
@@ -62,6 +81,10 @@ class Names:
             axes={e.id: e.axis for e in entries},
             colours=dict(c.colours),
             parameters={e: n for e in c.embedders if (n := catalogue.embedders[e].parameters)},
+            families={e: f for e in c.embedders if (f := catalogue.embedders[e].family)},
+            settings=_settings(plan),
+            language_groups={d: _language_group(catalogue.datasets[d]) for d in c.datasets},
+            varying={g: frozenset(t.id for t in entries if _varies(plan, g, t.id)) for g in c.generator},
         )
 
     @classmethod
@@ -89,8 +112,22 @@ class Names:
             self.transformations,
             self.axes,
             self.parameters,
+            self.families,
+            self.settings,
+            self.language_groups,
+            self.translations,
+            {g: sorted(t) for g, t in self.varying.items()},
         )
         return digest([list(map(list, mapping.items())) for mapping in shown])
+
+    @property
+    def setting_order(self) -> list[str]:
+        """The settings in the order of the run's config."""
+        return list(dict.fromkeys(self.settings.values()))
+
+    def in_setting(self, setting: str) -> list[str]:
+        """Return the datasets of a setting, in the run's order."""
+        return [d for d in self.datasets if self.settings.get(d, ALL_DATASETS) == setting]
 
     def label(self, name: str) -> str:
         """Return the label of an id, an axis or a column; the name itself where there is none."""
@@ -103,6 +140,27 @@ class Names:
         """Return an embedder's label with its size in parentheses, where known and not in the label."""
         n, label = self.parameters.get(embedder), self.label(embedder)
         return f"{label} ({short_number(n)})" if n and not SIZE.search(label) else label
+
+
+def _settings(plan: Plan) -> dict[str, str]:
+    chosen = {d: name for name, s in plan.config.settings.items() for d in s.datasets}
+    order = list(plan.config.settings)
+    named = {d: chosen.get(d, ALL_DATASETS) for d in plan.config.datasets}
+    return dict(sorted(named.items(), key=lambda item: order.index(item[1]) if order else 0))
+
+
+def _language_group(entry: DatasetEntry) -> str:
+    """Return whether all of a dataset's texts are English."""
+    languages = {x.partition("-")[0] for listed in entry.languages.values() for x in listed}
+    languages |= {x.partition("-")[0] for fields in entry.field_languages.values() for x in fields.values()}
+    return ENGLISH if languages == {"eng"} else MULTILINGUAL
+
+
+def _varies(plan: Plan, generator: str, transformation: str) -> bool:
+    """Return whether seeds can make a difference: tokens are drawn, or a language is."""
+    entry = plan.catalogue.transformations[transformation]
+    drawn = entry.draw != "none" and len(entry.pool) > 1
+    return drawn or plan.catalogue.generators[generator].sampling.temperature > 0
 
 
 def short_number(n: int) -> str:

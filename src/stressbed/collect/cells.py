@@ -62,12 +62,11 @@ def collect(*, plan: Plan, scores_out: Path, items_out: Path) -> CollectStats:
     def write_items(tmp: Path) -> None:
         nonlocal n_items
         with pq.ParquetWriter(tmp, ITEMS, compression="zstd") as writer:
-            for embedder in plan.config.embedders:
-                for dataset in plan.config.datasets:
-                    table = _collect_pair(plan, embedder, dataset, rows)
-                    n_items += table.num_rows
-                    if table.num_rows:
-                        writer.write_table(table)
+            for embedder, dataset in plan.pairs:
+                table = _collect_pair(plan, embedder, dataset, rows)
+                n_items += table.num_rows
+                if table.num_rows:
+                    writer.write_table(table)
 
     write_atomic(items_out, write_items)
     scores = pa.Table.from_pylist(rows, schema=SCORES)

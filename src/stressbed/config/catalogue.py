@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from stressbed.config import secrets
 from stressbed.config.entries import (
+    IDENTITY_IF_SET,
     NOT_IDENTITY,
     DatasetEntry,
     EmbedderEntry,
@@ -155,7 +156,8 @@ class Catalogue:
 
 def identity(kind: str, entry: Strict) -> str:
     """Return the hash of an entry's fields that decide a value (see `NOT_IDENTITY`)."""
-    return digest(entry.model_dump(mode="json", exclude=set(NOT_IDENTITY[kind])))
+    unset = {name for name in IDENTITY_IF_SET.get(kind, ()) if getattr(entry, name) is None}
+    return digest(entry.model_dump(mode="json", exclude=NOT_IDENTITY[kind] | unset))
 
 
 def _files(sources: list[Path], problems: list[StressbedError]) -> Iterator[Path]:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from stressbed.config.check_datasets import invalid_tags
 from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, ModelSource
+from stressbed.config.planted import check_marks, check_planted
 from stressbed.errors import ConfigError, StressbedError, suggest
 from stressbed.models import gguf_parts
 from stressbed.sources import PACKAGE, resolve
@@ -27,6 +28,7 @@ EFFECT: dict[str, frozenset[str]] = {
     "trust_remote_code": frozenset({"sentence-transformers", "mteb"}),
     "api_key_env": frozenset({"openai"}),
     "gguf_file": frozenset(),
+    "planted": frozenset({"planted"}),
 }
 """Keys of an embedder that only some backends use."""
 
@@ -76,6 +78,7 @@ def check_generator(entry: GeneratorEntry, origin: Path) -> Problem:
             allowed="vllm",
             do="name the quantised model itself",
         )
+    yield from check_marks(entry, where)
     if entry.engine == "fake":
         log.warning("generator %r is for tests only: no model is behind it", entry.id)
 
@@ -102,6 +105,7 @@ def check_embedder(entry: EmbedderEntry, origin: Path) -> Problem:
         yield ConfigError(
             "the score of BM25 is a dot product", where=f"{where}, key 'similarity'", allowed="dot"
         )
+    yield from check_planted(entry, where)
     yield from _source(entry, entry.backend, origin.parent, where)
     yield from _endpoint(entry.base_url, entry.api_key_env, entry.backend, where)
     yield from invalid_tags(entry.languages, f"{where}, key 'languages'")

@@ -12,6 +12,7 @@ from stressbed.config.check_human import check_human
 from stressbed.config.check_markers import check_markers
 from stressbed.config.check_models import check_ability, check_embedder, check_generator
 from stressbed.config.check_selection import check_selection
+from stressbed.config.check_settings import check_settings
 from stressbed.config.check_transformations import check_pair, check_transformation
 from stressbed.config.model import AUTO
 from stressbed.errors import ConfigError, Problems, StressbedError, suggest
@@ -32,6 +33,7 @@ def check(plan: Plan) -> None:
         *lacking(plan),
         *names(plan),
         *check_selection(plan),
+        *check_settings(plan),
         *check_human(plan),
         *check_markers(plan.catalogue),
         *entries(plan),
@@ -120,7 +122,7 @@ def together(plan: Plan) -> Problem:
     for dataset in (d for d in plan.config.datasets if d in c.datasets):
         for name in (t for t in plan.config.transformations if t in c.transformations):
             yield from check_pair(c.transformations[name], c.datasets[dataset])
-        for name in _chosen(plan, "embedders"):
+        for name in (e for e, d in plan.pairs if d == dataset and e in c.embedders):
             yield from check_ability(c.embedders[name], c.datasets[dataset])
 
 

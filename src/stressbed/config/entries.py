@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from stressbed.config.model import Id, Strict
+from stressbed.config.planted import Planted
 
 TaskType = Literal[
     "Classification",
@@ -21,8 +22,10 @@ TaskType = Literal[
     "BitextMining",
 ]
 Axis = Literal["lexical_stylistic", "length", "language"]
-Engine = Literal["transformers", "vllm", "openai", "fake"]
-Backend = Literal["sentence-transformers", "mteb", "tf", "tfidf-svd", "bm25", "random", "wordllama", "openai"]
+Engine = Literal["transformers", "vllm", "openai", "fake", "planted"]
+Backend = Literal[
+    "sentence-transformers", "mteb", "tf", "tfidf-svd", "bm25", "random", "wordllama", "openai", "planted"
+]  # fmt: skip
 Dtype = Literal["auto", "float32", "float16", "bfloat16"]
 Guided = Literal["auto", "structured_outputs", "json_schema", "none"]
 FileFormat = Literal["table", "lee", "fasttext"]
@@ -155,7 +158,7 @@ class GeneratorEntry(ModelSource):
     price_out: float | None = Field(default=None, ge=0, description="Price per million output tokens.")
     spending_cap: float | None = Field(default=None, ge=0, description="Stop before this is exceeded.")
     engine_options: dict[str, str | int | float | bool] = Field(
-        default={}, description="Further options of the engine (vLLM)."
+        default={}, description="Further options of the engine (vLLM); the marks of `planted`."
     )
     guided: Guided = Field(
         default="auto",
@@ -325,6 +328,7 @@ class EmbedderEntry(ModelSource):
 
     id: Id = Field(description="Name in run configs and paths.")
     label: str = Field(default="", description="Name in tables and figures.")
+    family: str = Field(default="", description="Family of models that differ in size only, if any.")
     backend: Backend = Field(description="How it is loaded.")
     dtype: Dtype = Field(
         default="float32",
@@ -349,6 +353,7 @@ class EmbedderEntry(ModelSource):
     api_key_env: str | None = Field(
         default=None, description="Name of the environment variable that holds the endpoint's key."
     )
+    planted: Planted | None = Field(default=None, description="Its noise (backend `planted`).")
     languages: list[str] = Field(default=[], description="Languages it was trained on.")
     description: str = Field(default="", description="What it is.")
 
@@ -365,7 +370,7 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
     "transformation": frozenset({"id", "label", "axis", "order", "task", "flag_thresholds"}),
     "embedder": frozenset(
         {
-            "id", "label", "licence", "gated", "parameters", "batch_size", "base_url",
+            "id", "label", "family", "licence", "gated", "parameters", "batch_size", "base_url",
             "api_key_env", "languages", "description",
         }
     ),
@@ -377,3 +382,6 @@ requests' own identity and of the generate rule's params, not of the engine's. T
 `guided`: it decides ratings only, so it stands in the identity of requests with choices. A
 transformation's `flag_thresholds` decide flags, not texts: they stand in the transform rule's params.
 """
+
+IDENTITY_IF_SET: dict[str, frozenset[str]] = {"embedder": frozenset({"planted"})}
+"""Fields that are part of an identity only where they are set: those without them keep theirs."""

@@ -84,6 +84,13 @@ class Plan:
         others = [] if chosen is None else chosen.transformations
         return list(dict.fromkeys([*self.config.transformations, *others]))
 
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Pairs of embedder and dataset that have cells: all, unless a setting names its embedders."""
+        c = self.config
+        mine = {d: set(s.embedders) for s in c.settings.values() if s.embedders for d in s.datasets}
+        return [(e, d) for e in c.embedders for d in c.datasets if d not in mine or e in mine[d]]
+
     def rating_files(self) -> list[Path]:
         """Return the files with people's ratings that the config names, those in its folders included."""
         study = self.config.human

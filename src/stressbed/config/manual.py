@@ -116,7 +116,8 @@ def type_of(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     elif kind == "array":
         words = f"list of {type_of(part['items'], definitions)}"
     elif kind == "object":
-        words = f"map to {type_of(part['additionalProperties'], definitions)}"
+        values = part.get("additionalProperties") or next(iter(part["patternProperties"].values()))
+        words = f"map to {type_of(values, definitions)}"
     else:
         words = _WORDS[kind] + _range(part)
     return words
@@ -259,6 +260,8 @@ def readme(root: Path) -> str:
         "Sampling",
         "Limits",
         "RetryRule",
+        "Setting",
+        "Analysis",
         "HumanStudy",
         "LabelPreservation",
     ):

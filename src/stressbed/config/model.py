@@ -83,6 +83,30 @@ class HumanStudy(Strict):
     resamples: int = Field(default=10_000, ge=100, description="Bootstrap resamples.")
 
 
+class Setting(Strict):
+    """Datasets that are analysed together, and the embedders that they are run with."""
+
+    datasets: ListedIds = Field(description="Datasets of the run; each belongs to one setting.")
+    embedders: ListedIds = Field(
+        default=[], description="Embedders of the run that have cells in this setting; all by default."
+    )
+
+
+class Analysis(Strict):
+    """How the statistics are made."""
+
+    shift_unit: Literal["dataset", "dataset_embedder"] = Field(
+        default="dataset",
+        description=(
+            "Observations of the shifts: the mean delta of a dataset over embedders (the paper's), or every "
+            "dataset x embedder, which are not independent of each other."
+        ),
+    )
+    halves: int = Field(default=1000, ge=10, description="Random splits of the split-half reliability.")
+    resamples: int = Field(default=2000, ge=100, description="Bootstrap resamples.")
+    seed: int = Field(default=0, ge=0, description="Seed of both.")
+
+
 class RunConfig(Strict):
     """One run: which cells exist and where their results go."""
 
@@ -119,6 +143,14 @@ class RunConfig(Strict):
         default=[],
         description="Seeds of the rewriting: drawn languages, and sampling where temperature > 0.",
     )
+    settings: dict[Id, Setting] = Field(
+        default={},
+        description=(
+            "Parts of the run with tables of their own, by name, as the paper's English and multilingual "
+            "setting. Without any, all datasets are one."
+        ),
+    )
+    analysis: Analysis = Field(default=Analysis(), description="How the statistics are made.")
     human: HumanStudy | None = Field(
         default=None, description="A study with human raters, made after the rewriting."
     )

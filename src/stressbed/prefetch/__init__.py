@@ -23,8 +23,11 @@ log = logging.getLogger("stressbed")
 Kind = Literal["dataset", "embedder", "generator"]
 Place = Literal["hub", "package", "folder", "endpoint", "built-in"]
 
-BUILT_IN = frozenset({"tf", "tfidf-svd", "bm25", "random"})
+BUILT_IN = frozenset({"tf", "tfidf-svd", "bm25", "random", "planted"})
 """Embedder backends without weights of their own."""
+
+ENGINES_BUILT_IN = frozenset({"fake", "planted"})
+"""Engines without a model."""
 
 _NON_COMMERCIAL = re.compile(r"(^|[-_ ])nc([-_ ]|$)|non-?commercial|research[- ]only", re.IGNORECASE)
 
@@ -86,7 +89,8 @@ def _requirements(plan: Plan) -> Iterator[Requirement]:
         yield _requirement("embedder", embedder, place, embedder.model)
     for name in plan.generators:
         generator = catalogue.generators[name]
-        place = "built-in" if generator.engine == "fake" else _place(generator, generator.engine, plan.base)
+        built_in = generator.engine in ENGINES_BUILT_IN
+        place = "built-in" if built_in else _place(generator, generator.engine, plan.base)
         yield _requirement("generator", generator, place, generator.model)
 
 

@@ -55,18 +55,17 @@ def export_scores(*, plan: Plan, out: Path) -> ScoreExport:
     metas = {e: _model(plan, e) for e in plan.config.embedders}
     partial = _partial_datasets(plan)
     written = skipped = 0
-    for embedder in plan.config.embedders:
-        for dataset in plan.config.datasets:
-            for variant in plan.variants:
-                cell = Cell(embedder, dataset, variant)
-                record = read_cell(plan.results, cell)
-                if record is None or record["status"] != OK:
-                    skipped += 1
-                    continue
-                kwargs = _experiment(cell, dataset in partial)
-                meta = metas[embedder].model_copy(update={"experiment_kwargs": kwargs or None})
-                _save(cache.get_task_result_path(record["task"], meta), meta, _result(plan, record))
-                written += 1
+    for embedder, dataset in plan.pairs:
+        for variant in plan.variants:
+            cell = Cell(embedder, dataset, variant)
+            record = read_cell(plan.results, cell)
+            if record is None or record["status"] != OK:
+                skipped += 1
+                continue
+            kwargs = _experiment(cell, dataset in partial)
+            meta = metas[embedder].model_copy(update={"experiment_kwargs": kwargs or None})
+            _save(cache.get_task_result_path(record["task"], meta), meta, _result(plan, record))
+            written += 1
     logger.info("exported %d cells as mteb results to %s; %d without a score", written, out, skipped)
     return ScoreExport(written, skipped)
 

@@ -171,18 +171,23 @@ def spearman_interval(
     if len(a) < 3 or (a == a[0]).all() or (b == b[0]).all():
         degenerate("a rank correlation needs three pairs, and both sides must vary")
         return Correlation(nan, nan, nan, len(a))
-    rho = float(_spearman(a[None], b[None])[0])
+    rho = float(spearman_rows(a[None], b[None])[0])
     size = max(1, CHUNK // (10 * len(a)))
     rhos = []
     for start in range(0, resamples, size):
         drawn = rng.integers(len(a), size=(min(size, resamples - start), len(a)))
-        rhos.append(_spearman(a[drawn], b[drawn]))
+        rhos.append(spearman_rows(a[drawn], b[drawn]))
     low, high = np.nanquantile(np.concatenate(rhos), _ends(level))
     return Correlation(rho, float(low), float(high), len(a))
 
 
-def _spearman(x: Floats, y: Floats) -> Floats:
-    """Return the rank correlation of each row; NaN where a row is constant."""
+def spearman_rows(x: Floats, y: Floats) -> Floats:
+    """Return Spearman's rho of each row of x with that of y; NaN where a row is constant.
+
+    Args:
+        x: Shape (m, n).
+        y: Shape (m, n).
+    """
     a, b = (rankdata(v, axis=1) - (v.shape[1] + 1) / 2 for v in (x, y))
     scale = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -82,6 +82,10 @@ def open_embedder(entry: EmbedderEntry, *, catalogue_folder: Path, fit_texts: Fi
             from stressbed.embed.embedders.baseline import RandomEmbedder
 
             return RandomEmbedder(entry)
+        case "planted":
+            from stressbed.embed.embedders.planted import PlantedEmbedder
+
+            return PlantedEmbedder(entry)
         case _:
             from stressbed.embed.embedders.sparse import open_sparse
 

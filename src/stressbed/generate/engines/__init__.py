@@ -25,6 +25,10 @@ def open_engine(entry: GeneratorEntry, *, cache: Path, folder: Path) -> Engine:
         from stressbed.generate.engines.fake import FakeEngine
 
         return FakeEngine(entry)
+    if entry.engine == "planted":
+        from stressbed.generate.engines.planted import PlantedEngine
+
+        return PlantedEngine(entry)
     if entry.engine == "openai":
         from stressbed.generate.engines.openai_engine import OpenAIEngine
 
