@@ -157,7 +157,7 @@ class Catalogue:
 def identity(kind: str, entry: Strict) -> str:
     """Return the hash of an entry's fields that decide a value (see `NOT_IDENTITY`)."""
     unset = {name for name in IDENTITY_IF_SET.get(kind, ()) if getattr(entry, name) is None}
-    return digest(entry.model_dump(mode="json", exclude=NOT_IDENTITY[kind] | unset))
+    return digest(entry.model_dump(mode="json", exclude={*NOT_IDENTITY[kind], *unset}))
 
 
 def _files(sources: list[Path], problems: list[StressbedError]) -> Iterator[Path]:

@@ -78,15 +78,20 @@ def open_embedder(entry: EmbedderEntry, *, catalogue_folder: Path, fit_texts: Fi
             from stressbed.embed.embedders.endpoint import EndpointEmbedder
 
             return EndpointEmbedder(entry)
-        case "random":
-            from stressbed.embed.embedders.baseline import RandomEmbedder
-
-            return RandomEmbedder(entry)
-        case "planted":
-            from stressbed.embed.embedders.planted import PlantedEmbedder
-
-            return PlantedEmbedder(entry)
+        case "random" | "planted":
+            return _without_model(entry)
         case _:
             from stressbed.embed.embedders.sparse import open_sparse
 
             return open_sparse(entry, fit_texts)
+
+
+def _without_model(entry: EmbedderEntry) -> Embedder:
+    """Return an embedder that only draws numbers."""
+    if entry.backend == "random":
+        from stressbed.embed.embedders.baseline import RandomEmbedder
+
+        return RandomEmbedder(entry)
+    from stressbed.embed.embedders.planted import PlantedEmbedder
+
+    return PlantedEmbedder(entry)
