@@ -1,6 +1,7 @@
 rule collect:
     input:
         lambda wc: chosen().all_cells(paths.SCORE),
+        lambda wc: chosen().datasets(paths.MANIFEST),
     output:
         scores=grid.run_path("scores.parquet"),
         item_values=grid.run_path("items.parquet"),

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from stressbed import paths
+from stressbed.collect.gold import Golds, read_golds
 from stressbed.collect.items import item_rows, item_values
 from stressbed.collect.schema import ABSENT, ALL, FAILED, ITEMS, MISSING, OK, SCORES
 from stressbed.config.entries import DatasetEntry
@@ -58,12 +59,15 @@ def collect(*, plan: Plan, scores_out: Path, items_out: Path) -> CollectStats:
     """
     rows: list[Row] = []
     n_items = 0
+    golds: dict[str, Golds] = {}
 
     def write_items(tmp: Path) -> None:
         nonlocal n_items
         with pq.ParquetWriter(tmp, ITEMS, compression="zstd") as writer:
             for embedder, dataset in plan.pairs:
-                table = _collect_pair(plan, embedder, dataset, rows)
+                if dataset not in golds:
+                    golds[dataset] = read_golds(_dataset_folder(plan, dataset))
+                table = _collect_pair(plan, embedder, dataset, rows, golds[dataset])
                 n_items += table.num_rows
                 if table.num_rows:
                     writer.write_table(table)
@@ -119,7 +123,11 @@ def read_cell(results: Path, cell: Cell) -> dict[str, Any] | None:
     return dict(record)
 
 
-def _collect_pair(plan: Plan, embedder: str, dataset: str, rows: list[Row]) -> pa.Table:
+def _dataset_folder(plan: Plan, dataset: str) -> Path:
+    return (plan.results / paths.MANIFEST.format(dataset=dataset)).parent
+
+
+def _collect_pair(plan: Plan, embedder: str, dataset: str, rows: list[Row], golds: Golds) -> pa.Table:
     """Append the score rows of one embedder on one dataset and return its items."""
     original: dict[str, Any] | None = None
     tables: list[pa.Table] = []
@@ -132,7 +140,7 @@ def _collect_pair(plan: Plan, embedder: str, dataset: str, rows: list[Row]) -> p
             values = item_values(record or {})
         rows.extend(_score_rows(plan, cell, record, original))
         if record is not None:
-            tables.append(item_rows(plan.config.run, cell, record, values))
+            tables.append(item_rows(plan.config.run, cell, record, values, golds))
     return pa.concat_tables(tables) if tables else ITEMS.empty_table()
 
 

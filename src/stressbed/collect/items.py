@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from stressbed.collect.gold import Golds
 from stressbed.collect.schema import ITEMS
 from stressbed.paths import Cell
 
@@ -21,7 +22,9 @@ def item_values(record: Mapping[str, Any]) -> Values:
     return {_key(b): dict(zip(_names(b), _floats(b["values"]), strict=True)) for b in _blocks(record)}
 
 
-def item_rows(run: str, cell: Cell, record: Mapping[str, Any], originals: Values) -> pa.Table:
+def item_rows(
+    run: str, cell: Cell, record: Mapping[str, Any], originals: Values, golds: Golds | None = None
+) -> pa.Table:
     """Return a cell's items with the schema `ITEMS`.
 
     Items are paired with the original's by id. Where items have no ids they are numbered, and numbers
@@ -44,7 +47,9 @@ def item_rows(run: str, cell: Cell, record: Mapping[str, Any], originals: Values
             "unit": block["unit"],
             "metric": block["metric"],
         }
-        tables.append(_table(columns, names, values, original, is_original=is_original))
+        known = (golds or {}).get((block["subset"], block["split"]), {}) if block["unit"] == "pair" else {}
+        gold = [known.get(n) for n in names]
+        tables.append(_table(columns, names, values, original, gold, is_original=is_original))
     return pa.concat_tables(tables) if tables else ITEMS.empty_table()
 
 
@@ -53,6 +58,7 @@ def _table(
     names: list[str],
     values: list[float | None],
     original: list[float | None],
+    gold: list[float | None],
     *,
     is_original: bool,
 ) -> pa.Table:
@@ -64,6 +70,7 @@ def _table(
         "value": value,
         "original": reference,
         "delta": pa.nulls(n, pa.float64()) if is_original else pc.subtract(value, reference),
+        "gold": pa.array(gold, pa.float64()),
     }
     arrays = [
         varying[f.name] if f.name in varying else pa.repeat(pa.scalar(constants[f.name], f.type), n)

@@ -90,6 +90,9 @@ ITEMS = pa.schema(
         _column("value", pa.float64(), "The item's value, in the metric's own unit."),
         _column("original", pa.float64(), "The same item's value in the original."),
         _column("delta", pa.float64(), "Transformed minus original; null for the original."),
+        _column(
+            "gold", pa.float64(), "What people said of a pair: its similarity score or label; else null."
+        ),
     ],
     metadata={"stressbed.table": "items"},
 )
