@@ -147,7 +147,10 @@ class Catalogue:
 
     def transformation_identity(self, name: str) -> str:
         """Return the hash of all that decides a transformation's texts, its prompts' words included."""
-        entry = self.transformations[name]
+        return self.identity_of(self.transformations[name])
+
+    def identity_of(self, entry: TransformationEntry) -> str:
+        """Return `transformation_identity` of an entry that need not be part of the catalogue."""
         prompts = [self.prompts[s.prompt] for s in entry.steps]
         return digest(
             [identity("transformation", entry)] + [[p.template, p.role, p.separator] for p in prompts]

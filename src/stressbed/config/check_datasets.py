@@ -68,7 +68,9 @@ def check_dataset(entry: DatasetEntry, origin: Path) -> Problem:
     low, high = entry.min_score, entry.max_score
     if low is not None and high is not None and low >= high:
         yield ConfigError(f"min_score {low:g} is not below max_score {high:g}", where=where)
-    if bool(entry.task) == bool(entry.files):
+    if entry.translate_dataset is not None:
+        yield from _translated(entry, where)
+    elif bool(entry.task) == bool(entry.files):
         yield ConfigError(
             "a dataset needs either `task` or `files`"
             if not entry.task
@@ -123,6 +125,31 @@ def invalid_tags(tags: list[str], where: str) -> Problem:
                 where=where,
                 allowed="ISO 639 codes, with a script where it helps: eng-Latn, deu-Latn, zho-Hans",
             )
+
+
+FROM_SOURCE = (
+    "task", "revision", "files", "format", "encoding", "columns", "field_languages", "row_limit", "max_words",
+    "min_score", "max_score",
+)  # fmt: skip
+"""Keys that a translated dataset does not have: they are its source's, or follow from its language."""
+
+
+def _translated(entry: DatasetEntry, where: str) -> Problem:
+    for key in FROM_SOURCE:
+        if getattr(entry, key) != DatasetEntry.model_fields[key].default:
+            yield ConfigError(
+                f"{key!r} has no effect on a translated dataset",
+                where=where,
+                do="remove it; if it is to differ from the source's, write another source",
+            )
+    spoken = dict.fromkeys(tag for tags in entry.languages.values() for tag in tags)
+    if len(spoken) > 1:
+        yield ConfigError(
+            f"a translated dataset is in one language, not in {len(spoken)}",
+            where=f"{where}, key 'languages'",
+            allowed="the same language for every subset",
+            do="write an entry for each language",
+        )
 
 
 def _mteb(entry: DatasetEntry, where: str) -> Problem:

@@ -14,6 +14,7 @@ from stressbed.config.check_models import check_ability, check_embedder, check_g
 from stressbed.config.check_selection import check_selection
 from stressbed.config.check_settings import check_settings
 from stressbed.config.check_transformations import check_pair, check_transformation
+from stressbed.config.check_translated import check_translated
 from stressbed.config.model import AUTO
 from stressbed.errors import ConfigError, Problems, StressbedError, suggest
 
@@ -108,6 +109,7 @@ def entries(plan: Plan) -> Problem:
     c = plan.catalogue
     for name in _chosen(plan, "datasets"):
         yield from check_dataset(c.datasets[name], c.origin["datasets", name])
+        yield from check_translated(name, c)
     for name in _chosen(plan, "embedders"):
         yield from check_embedder(c.embedders[name], c.origin["embedders", name])
     for name in _chosen(plan, "generators"):

@@ -31,8 +31,20 @@ Guided = Literal["auto", "structured_outputs", "json_schema", "none"]
 FileFormat = Literal["table", "lee", "fasttext"]
 
 
+class TranslateDataset(Strict):
+    """Where a translated dataset comes from; its language is the one under `languages`."""
+
+    source: Id = Field(description="Dataset whose texts are translated; it need not be part of the run.")
+    generator: Id = Field(description="The LLM that translates; not `auto`.")
+    transformation: Id = Field(
+        default="translation",
+        description="Whose prompt, limits and fallback rules are used; its `pool` is not.",
+    )
+    seed: int = Field(default=1337, ge=0, description="Seed, where the generator samples.")
+
+
 class DatasetEntry(Strict):
-    """A dataset: an mteb task at a fixed revision, or local files plus a task type."""
+    """A dataset: an mteb task at a fixed revision, local files plus a task type, or a translation."""
 
     id: Id = Field(description="Name in run configs and paths.")
     task: str | None = Field(default=None, description="mteb task name; leave out for local files.")
@@ -59,6 +71,13 @@ class DatasetEntry(Strict):
     columns: dict[str, str] = Field(
         default={},
         description="Your column for each standard column (`text`, `label`, `sentence1`, ...).",
+    )
+    translate_dataset: TranslateDataset | None = Field(
+        default=None,
+        description=(
+            "Makes this the same items as another dataset's in another language, translated once. Labels, "
+            "ids and limits are the source's; task type, main score, subsets and splits must agree with it."
+        ),
     )
     task_type: TaskType = Field(description="mteb's task type; STR is STS on relatedness data.")
     subsets: list[str] = Field(
@@ -359,7 +378,7 @@ class EmbedderEntry(ModelSource):
 
 
 NOT_IDENTITY: dict[str, frozenset[str]] = {
-    "dataset": frozenset({"id", "licence", "gated", "n_texts", "description"}),
+    "dataset": frozenset({"id", "licence", "gated", "n_texts", "description", "translate_dataset"}),
     "generator": frozenset(
         {
             "id", "label", "licence", "gated", "parameters", "batch_size", "base_url", "api_key_env",
@@ -379,7 +398,8 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
 
 A generator's limits and retries decide which requests are made, so they are part of the
 requests' own identity and of the generate rule's params, not of the engine's. The same holds for
-`guided`: it decides ratings only, so it stands in the identity of requests with choices. A
+`guided`: it decides ratings only, so it stands in the identity of requests with choices. What
+`translate_dataset` names is part of a translated dataset's identity (`Plan.dataset_identity`). A
 transformation's `flag_thresholds` decide flags, not texts: they stand in the transform rule's params.
 """
 

@@ -12,10 +12,12 @@ from pydantic import ValidationError
 from stressbed import paths
 from stressbed.config import secrets
 from stressbed.config.catalogue import Catalogue, identity, problems_of
-from stressbed.config.entries import SelectionEntry
+from stressbed.config.entries import SelectionEntry, TranslateDataset
 from stressbed.config.model import AUTO, RunConfig
+from stressbed.config.translations import Translation, translation_of
 from stressbed.config.yamlfile import read_mapping
 from stressbed.errors import Problems, StressbedError
+from stressbed.fingerprint import digest
 from stressbed.paths import Variant
 from stressbed.sources import resolve
 
@@ -65,24 +67,45 @@ class Plan:
 
     @property
     def generators(self) -> list[str]:
-        """All generators that the run may use: its own, and its selection's candidates and judges."""
+        """All generators that the run may use: its own, its selection's, and translators of datasets."""
         own = [] if self.auto else self.config.generator
         chosen = self.selection
         others = [] if chosen is None else [*chosen.candidates, *chosen.judges]
-        return list(dict.fromkeys([*own, *others]))
+        return list(dict.fromkeys([*own, *others, *(t.generator for t in self._translated)]))
 
     @property
     def datasets(self) -> list[str]:
-        """All datasets that the run uses: its own and its selection's."""
+        """All datasets that the run uses: its own, its selection's, and sources of translated ones."""
+        return list(dict.fromkeys([*self._evaluated, *(t.source for t in self._translated)]))
+
+    @property
+    def transformations(self) -> list[str]:
+        """All transformations that the run uses: its own, its selection's, those of translated datasets."""
+        chosen = self.selection
+        others = [] if chosen is None else chosen.transformations
+        translating = [t.transformation for t in self._translated]
+        return list(dict.fromkeys([*self.config.transformations, *others, *translating]))
+
+    @property
+    def _evaluated(self) -> list[str]:
+        """The run's own datasets and its selection's."""
         chosen = self.selection
         return list(dict.fromkeys([*self.config.datasets, *([] if chosen is None else [chosen.dataset])]))
 
     @property
-    def transformations(self) -> list[str]:
-        """All transformations that the run uses: its own and its selection's."""
-        chosen = self.selection
-        others = [] if chosen is None else chosen.transformations
-        return list(dict.fromkeys([*self.config.transformations, *others]))
+    def _translated(self) -> list[TranslateDataset]:
+        """What translated datasets are made of; names in it may be wrong until the run is checked."""
+        entries = [self.catalogue.datasets.get(name) for name in self._evaluated]
+        return [e.translate_dataset for e in entries if e is not None and e.translate_dataset is not None]
+
+    @property
+    def translations(self) -> list[Translation]:
+        """How each translated dataset of the run, or of its selection, comes from its source."""
+        return [t for t in map(self.translation, self._evaluated) if t is not None]
+
+    def translation(self, dataset: str) -> Translation | None:
+        """Return how a dataset is translated from another; None for all other datasets."""
+        return translation_of(dataset, self.catalogue)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -125,8 +148,13 @@ class Plan:
         return [Variant.parse(paths.ORIGINAL), *self.rewrites]
 
     def dataset_identity(self, dataset: str) -> str:
-        """Return the hash of a dataset's catalogue entry."""
-        return identity("dataset", self.catalogue.datasets[dataset])
+        """Return the hash of a dataset's entry; of a translated one, also of all that made it."""
+        own = identity("dataset", self.catalogue.datasets[dataset])
+        made = self.translation(dataset)
+        if made is None:
+            return own
+        by = [self.generator_identity(made.generator), self.catalogue.identity_of(made.entry), made.seed]
+        return digest([own, self.dataset_identity(made.source), *by])
 
     def generator_identity(self, generator: str) -> str:
         """Return the hash of what decides a generator's answer to a given request."""

@@ -191,7 +191,8 @@ def _dataset_row(e: DatasetEntry) -> tuple[str, ...]:
     languages = {t for tags in e.languages.values() for t in tags}
     spoken = ", ".join(sorted(languages)) if len(languages) <= 2 else f"{len(languages)} languages"
     size = "" if e.n_texts is None else f"{e.n_texts:,}"
-    return f"`{e.id}`", e.task or "local files", e.task_type, spoken, size, e.licence
+    made = f"translation of `{e.translate_dataset.source}`" if e.translate_dataset else "local files"
+    return f"`{e.id}`", e.task or made, e.task_type, spoken, size, e.licence
 
 
 def _embedder_row(e: EmbedderEntry) -> tuple[str, ...]:
@@ -255,6 +256,7 @@ def readme(root: Path) -> str:
         if model is DatasetEntry:
             parts.append(_local_files())
     for name in (
+        "TranslateDataset",
         "Step",
         "FlagThresholds",
         "Sampling",
