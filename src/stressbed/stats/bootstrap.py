@@ -1,4 +1,4 @@
-"""Bootstrap intervals and paired comparisons of means.
+"""Bootstrap intervals of means and ranks, and paired comparisons of means.
 
 Resampled are whole observations (rows): everything that was measured on one observation stays
 together, so that comparisons are paired. Method: Efron and Tibshirani (1994), An Introduction to the
@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 from statsmodels.stats.multitest import multipletests
 
 from stressbed.stats.interval import NOTHING, Floats, Interval, check_level, degenerate, finite
+from stressbed.stats.ties import levels
 
 CHUNK = 2_000_000
 """Largest number of weights held at once."""
@@ -99,6 +100,77 @@ def mean_interval(
     means = resample_means(array[:, None], resamples=resamples, rng=rng)[:, 0]
     low, high = np.quantile(means, _ends(level))
     return Interval(float(array.mean()), float(low), float(high))
+
+
+def mean_intervals(
+    values: npt.ArrayLike, *, resamples: int, level: float = 0.95, rng: np.random.Generator
+) -> list[Interval]:
+    """Return the mean of each column with its percentile bootstrap interval.
+
+    All columns share the same samples of rows, so what is measured on one row stays together.
+
+    Args:
+        values: Shape (n, k): one row per observation. With fewer than two there is no interval (NaN,
+            with a warning).
+        resamples: Number of samples.
+        level: Coverage that is aimed at; `stressbed.stats.coverage` has what few observations reach.
+        rng: Source of chance.
+
+    Returns:
+        k intervals.
+
+    Raises:
+        ValueError: Not two-dimensional, not finite, or no level.
+    """
+    check_level(level)
+    array = finite(values, dimensions=2, name="values")
+    if len(array) < 2:
+        return _without_ends(array.mean(axis=0) if len(array) else np.full(array.shape[1], np.nan))
+    ends = np.quantile(resample_means(array, resamples=resamples, rng=rng), _ends(level), axis=0)
+    return _intervals(array.mean(axis=0), ends)
+
+
+def rank_intervals(
+    values: npt.ArrayLike,
+    *,
+    higher_is_better: bool = True,
+    resamples: int,
+    level: float = 0.95,
+    rng: np.random.Generator,
+) -> list[Interval]:
+    """Return the rank of each column's mean, 1 for the best, with its percentile bootstrap interval.
+
+    The columns are ranked anew in each sample of rows. Ties get the mean of their ranks. The ends are
+    ranks that occurred, the outer ones where a percentile falls between two.
+
+    Args:
+        values: Shape (n, k): one row per observation, such as a dataset, one column per embedder. With
+            fewer than two rows there is no interval (NaN, with a warning).
+        higher_is_better: Whether the largest mean has rank 1.
+        resamples: Number of samples.
+        level: Coverage that is aimed at.
+        rng: Source of chance.
+
+    Returns:
+        k intervals.
+
+    Raises:
+        ValueError: Not two-dimensional, not finite, or no level.
+    """
+    check_level(level)
+    array = finite(values, dimensions=2, name="values") * (-1 if higher_is_better else 1)
+    if len(array) == 0:
+        return _without_ends(np.full(array.shape[1], np.nan))
+    ranks = _ranks(array.mean(axis=0)[None])[0]
+    if len(array) < 2:
+        return _without_ends(ranks)
+    drawn = _ranks(resample_means(array, resamples=resamples, rng=rng))
+    low, high = _ends(level)
+    ends = [
+        np.quantile(drawn, low, axis=0, method="lower"),
+        np.quantile(drawn, high, axis=0, method="higher"),
+    ]
+    return _intervals(ranks, np.array(ends))
 
 
 def paired_comparisons(
@@ -202,6 +274,24 @@ def _weights(n: int, resamples: int, rng: np.random.Generator) -> Iterator[Float
         rows = min(size, resamples - start)
         drawn = rng.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
         yield np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def _ranks(means: Floats) -> Floats:
+    """Return the ranks within each row, 1 for the smallest; ties get the mean of their ranks."""
+    found: Floats = rankdata(levels(means), axis=1)
+    return found
+
+
+def _intervals(estimates: Floats, ends: Floats) -> list[Interval]:
+    return [
+        Interval(float(estimate), float(low), float(high))
+        for estimate, low, high in zip(estimates, *ends, strict=True)
+    ]
+
+
+def _without_ends(estimates: Floats) -> list[Interval]:
+    degenerate("intervals from fewer than two observations")
+    return [Interval(float(estimate), float("nan"), float("nan")) for estimate in estimates]
 
 
 def _ends(level: float) -> tuple[float, float]:

@@ -53,8 +53,9 @@ def hodges_lehmann(differences: npt.ArrayLike, *, level: float = 0.95) -> Locati
     the coverage is `level_attained` exactly. For discrete ones, with ties and zeros, it is at least that,
     because the ends belong to the interval (Noether, 1967, Wilcoxon confidence intervals for location
     parameters in the discrete case): a jitter breaks the ties, the interval of the jittered data covers
-    exactly, and as the jitter shrinks its ends move into the closed interval. So it may reach zero
-    where the conditional test, which knows the ties, just rejects zero.
+    exactly, and as the jitter shrinks its ends move into the closed interval. So with
+    ties it may reach zero where the test, which is conditional on the ties, just rejects zero (rarely the
+    other way round).
 
     The smallest n for an interval at 95 % is 6: with 5 even the range of the data covers 93.75 % only.
 

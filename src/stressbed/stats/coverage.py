@@ -1,0 +1,58 @@
+"""What the percentile bootstrap of a mean covers when there are few observations."""
+
+from __future__ import annotations
+
+ENOUGH = 90.0
+"""Coverage in per cent from which an interval aimed at 95 % needs no note."""
+
+MEASURED: dict[int, tuple[float, float]] = {
+    2: (49.5, 42.6),
+    3: (75.3, 63.9),
+    4: (80.1, 68.5),
+    5: (83.8, 72.6),
+    6: (85.9, 74.6),
+    7: (87.3, 76.5),
+    8: (88.4, 78.0),
+    9: (89.8, 79.5),
+    10: (90.1, 80.1),
+    13: (91.4, 82.7),
+    16: (92.3, 84.3),
+    19: (92.7, 85.4),
+    25: (93.2, 86.9),
+    32: (93.6, 88.2),
+    50: (94.1, 89.8),
+    75: (94.5, 90.9),
+    100: (94.5, 91.7),
+}
+"""Per cent of 20,000 data sets whose 95 % interval held the true mean, by their number of observations:
+normal data, and strongly skewed ones (log-normal, sigma 1). The standard error is below 0.5.
+
+Source: `benchmarks/bench_statistics.py --draws 20000 --part mean`. For normal data the coverage is about
+the chance that Student's t with n - 1 degrees of freedom stays within 1.96 sqrt((n - 1) / n).
+"""
+
+
+def coverage_note(n: int) -> str:
+    """Return what to tell the reader of a 95 % bootstrap interval of n observations, or nothing.
+
+    There is a note where the measured coverage is under 90 %, for normal data or only for skewed ones.
+    Between two measured n the smaller one speaks.
+
+    Args:
+        n: Number of observations that were resampled. Below two there is no interval and no note.
+    """
+    known = [m for m in MEASURED if m <= n]
+    if not known:
+        return ""
+    normal, skewed = MEASURED[max(known)]
+    if normal < ENOUGH:
+        return (
+            f"with n = {n} the 95 % bootstrap interval covers about {normal:.0f} % ({skewed:.0f} % if the "
+            "data are strongly skewed): read it as a lower bound of the uncertainty"
+        )
+    if skewed < ENOUGH:
+        return (
+            f"with n = {n} the 95 % bootstrap interval covers about {normal:.0f} %, but about {skewed:.0f} % "
+            "if the data are strongly skewed"
+        )
+    return ""
