@@ -39,6 +39,7 @@ from stressbed.config import Plan
 from stressbed.errors import StoreError
 from stressbed.fingerprint import digest
 from stressbed.paths import Cell, Variant
+from stressbed.report import page
 from stressbed.select.winner import outcome, resolved
 from stressbed.store import read_json
 
@@ -53,6 +54,7 @@ VERSIONS: dict[str, str] = {
     "analyse": analyse.VERSION,
     "plot": plot.VERSION,
     "report": report.VERSION,
+    "page": report.VERSION,
     "select": select.VERSION,
     "human": human.VERSION,
 }
@@ -93,7 +95,8 @@ class Grid:
             return [self.run_path("config.yaml")]
         tables = expand_names(self.run_path("tables"), self.tables, analyse.SUFFIXES)
         figures = expand_names(self.run_path("figures"), self.figures, plot.SUFFIXES)
-        own = ("scores.parquet", "items.parquet", "summary.json", "summary.csv", "summary.md", "config.yaml")
+        summary = ("summary.json", "summary.csv", "summary.md")
+        own = ("scores.parquet", "items.parquet", *summary, page.FILE, "config.yaml")
         return [
             *self.datasets(paths.MANIFEST), *self.datasets(paths.TEXTS), *self.datasets(paths.INPUTS),
             *self.all_rewrites(paths.COMPLETIONS), *self.all_rewrites(paths.TRANSFORM),
@@ -283,6 +286,8 @@ class Grid:
         config = self.plan.config
         if stage == "collect":
             return [f"fallback_mark={config.fallback_mark}"]
+        if stage == "page":
+            return [*self._decides_for_reader("report"), *self._decides_for_reader("plot")]
         if stage == "report":
             return [f"words={digest([config.description, config.notice])}"]
         if stage not in {"analyse", "plot"}:
@@ -339,6 +344,12 @@ class Grid:
     def figure_tables(self) -> list[str]:
         """Names of the tables that figures are drawn from."""
         return [*plot.INPUTS, *([f"{plot.CROSSCHECK}_cells"] if self._several else [])]
+
+    @property
+    def page_inputs(self) -> list[str]:
+        """Tables that the interactive page is made of."""
+        shown = [t for t in self.tables if t in {*page.TABLES, *page.FURTHER}]
+        return expand_names(self.run_path("tables"), shown, ("csv", "md"))
 
     @property
     def _several(self) -> bool:
@@ -499,6 +510,7 @@ def _places(r: Path, run: Path) -> list[tuple[str, str]]:
         ("tables", f"{run}/tables/"),
         ("figures", f"{run}/figures/"),
         ("summary", f"{run}/summary.json"),
+        ("page", f"{run}/{page.FILE}"),
         ("report", f"{run}/report.html"),
     ]
 

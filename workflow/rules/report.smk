@@ -37,6 +37,22 @@ rule summary:
         "../scripts/summary.py"
 
 
+rule page:
+    input:
+        grid.page_inputs,
+    output:
+        grid.run_path("robustness.html"),
+    log:
+        grid.run_path("logs/page.log"),
+    params:
+        decides=lambda wc: chosen().decides("page", wc),
+        config=lambda wc, output: chosen().resolved_config(),
+    message:
+        "write the interactive page"
+    script:
+        "../scripts/page.py"
+
+
 # Not part of the run: what a look at an unfinished or broken grid needs. Missing cells are rows.
 rule partial:
     log:
