@@ -1,0 +1,139 @@
+"""What a run is made of, and which statistics it has."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from fabricate import make_plan
+
+from stressbed.analyse.catalogue_tables import catalogue_datasets, catalogue_embedders, catalogue_generators
+from stressbed.analyse.names import Names
+from stressbed.analyse.tests_table import COLUMNS, statistical_tests
+from stressbed.analyse.write import to_csv, to_latex, to_markdown
+from stressbed.config import load_run
+from stressbed.config.load import read_config
+
+ROOT = Path(__file__).parents[3]
+
+
+def shipped(name):
+    plan = load_run(read_config(ROOT / "config" / name), base=ROOT)
+    return plan, Names.of(plan)
+
+
+def test_embedders_are_described_as_in_the_catalogue():
+    frame = catalogue_embedders(*shipped("hteb-scale.yaml")).frame.set_index("embedder")
+    assert len(frame) == 11
+    assert frame.loc["f2llm-v2-4b", "parameters"] == 4022468096
+    assert frame.loc["f2llm-v2-4b", "family"] == "F2LLM-v2"
+    assert frame.loc["harrier-oss-v1-27b", "model"] == "microsoft/harrier-oss-v1-27b"
+    assert frame["revision"].str.len().eq(40).all()
+    assert "zero_shot" not in frame.columns
+
+
+def test_zero_shot_pairs_are_counted_with_those_that_are_not_known():
+    plan, names = shipped("quickstart.yaml")
+    known = {("minilm-l6", "lee-8"): True, ("minilm-l6", "polarity-20"): False}
+    frame = catalogue_embedders(plan, names, zero_shot=known).frame.set_index("embedder")
+    assert frame.loc["minilm-l6", "zero_shot"] == "1 of 3, 1 not known"
+    assert frame.loc["wordllama", "zero_shot"] == "0 of 3, 3 not known"
+
+
+def test_datasets_say_where_they_come_from_and_what_they_speak():
+    frame = catalogue_datasets(*shipped("hteb-multilingual.yaml")).frame.set_index("dataset")
+    assert len(frame) == 13
+    assert frame.loc["sts17", "source"] == "mteb STS17"
+    assert "eng-Latn" in frame.loc["sts17", "languages"].split("+")
+    small = catalogue_datasets(*shipped("quickstart.yaml")).frame.set_index("dataset")
+    assert small.loc["lee-8", "source"] == "package gensim"
+    assert small.loc["helpdesk-4", "source"] == "local files"
+    assert (small.loc["helpdesk-4", "row_limit"], small.loc["lee-8", "n_texts"]) == (4, 8)
+    assert "setting" not in small.columns
+
+
+def test_settings_stand_in_front_where_a_run_has_several(tmp_path):
+    plan = make_plan(
+        tmp_path, settings={"english": {"datasets": ["pairs"]}, "other": {"datasets": ["topics"]}}
+    )
+    frame = catalogue_datasets(plan, Names.of(plan)).frame
+    assert frame[["setting", "dataset"]].to_numpy().tolist() == [["english", "pairs"], ["other", "topics"]]
+
+
+def test_generators_have_their_roles():
+    frame = catalogue_generators(*shipped("hteb-crosscheck.yaml")).frame
+    assert frame["role"].tolist() == ["rewrites", "rewrites"]
+    frame = catalogue_generators(*shipped("quickstart-selection.yaml")).frame.set_index("generator")
+    assert len(frame) == 3
+    assert set(frame["role"]) <= {"candidate", "judge", "candidate+judge"}
+    sampled = catalogue_generators(*shipped("hteb-stochastic.yaml")).frame
+    assert sampled.loc[0, "temperature"] == 0.7
+
+
+@pytest.mark.parametrize("make", [catalogue_embedders, catalogue_datasets, catalogue_generators])
+def test_catalogue_tables_are_written_with_whole_numbers(make):
+    plan, names = shipped("quickstart.yaml")
+    table = make(plan, names)
+    assert not re.search(r",\d{2,}\.0,", to_csv(table.frame))
+    assert "nan" not in to_csv(table.frame).lower() + to_markdown(table, names).lower()
+    assert "None" not in to_markdown(table, names) + to_latex(table, names)
+
+
+def shifts(p=0.01):
+    rows = [
+        {"transformation": t, "axis": "length", "unit": "dataset", "n": n, "zeros": 0, "shift": -1.0,
+         "low": -2.0, "high": 0.0, "p": p, "p_holm": p, "median_abs": 1.0, "method": "exact"}
+        for t, n in (("expansion", 19), ("translation", 18))
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_tests_are_those_of_the_tables_that_are_there(tmp_path):
+    plan = make_plan(tmp_path)
+    found = statistical_tests(plan, Names.of(plan), {"shifts": shifts()}).frame
+    assert list(found.columns) == list(COLUMNS)
+    assert found["where"].tolist() == ["shifts.csv", "shifts.csv"]
+    test, shift = found.to_dict("records")
+    assert test["n"] == "18 to 19"
+    assert test["correction"] == "Holm over 2 transformations"
+    assert "exact" in test["test"]
+    assert shift["correction"] == "none"
+
+
+def test_a_table_without_a_value_is_no_test(tmp_path):
+    plan = make_plan(tmp_path)
+    empty = shifts().assign(p=float("nan"), shift=float("nan"))
+    tables = {"shifts": empty, "rank_stability": pd.DataFrame(), "item_intervals": pd.DataFrame({"low": []})}
+    assert statistical_tests(plan, Names.of(plan), tables).frame.empty
+
+
+def test_families_are_counted_per_generator(tmp_path):
+    plan = make_plan(tmp_path, generators=("one", "two"))
+    frame = pd.concat([shifts().assign(generator=g) for g in ("one", "two")], ignore_index=True)
+    found = statistical_tests(plan, Names.of(plan), {"shifts": frame}).frame
+    assert found.loc[0, "correction"] == "Holm over 2 transformations"
+
+
+def test_units_of_items_have_rows_of_their_own(tmp_path):
+    plan = make_plan(tmp_path)
+    frame = pd.DataFrame(
+        {
+            "unit": ["query", "pair", "pair"],
+            "n": [24, 28, 30],
+            "low": [1.0, 2.0, 2.0],
+            "high": [2.0, 3.0, 3.0],
+        }
+    )
+    found = statistical_tests(plan, Names.of(plan), {"item_intervals": frame}).frame
+    assert found[["unit", "n"]].to_numpy().tolist() == [["pair", "28 to 30"], ["query", "24"]]
+
+
+def test_a_selection_and_ratings_bring_their_tests():
+    plan = load_run(read_config(ROOT / "config" / "quickstart-auto.yaml"), base=ROOT).with_winner(
+        "smollm2-135m"
+    )
+    found = statistical_tests(plan, Names.of(plan), {}).frame
+    assert found["where"].str.startswith("select/quickstart/tables/").all()
+    assert len(found) == 2
+    plan, names = shipped("hteb-english.yaml")  # its study with people has no ratings yet
+    assert statistical_tests(plan, names, {}).frame.empty
