@@ -49,12 +49,12 @@ rule human_ratings:
         summary=people.path("summary.json"),
         ratings=people.path("ratings.parquet"),
         tables=[
-            report(t, caption="../report/human.rst", category="5. Human ratings")
+            report(t, caption="../report/human.rst", category="6. Human ratings")
             for t in people.table_files(["csv"])
         ],
         texts=people.table_files(["md", "tex"]),
         figures=[
-            report(f, caption="../report/human.rst", category="5. Human ratings")
+            report(f, caption="../report/human.rst", category="6. Human ratings")
             for f in people.figure_files(["svg"])
         ],
         others=people.figure_files(["pdf", "png", "csv"]),

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from stressbed.analyse.names import Names
 from stressbed.analyse.run import analyse
 from stressbed.config import load_run
 from stressbed.jobs import job
@@ -16,9 +15,8 @@ if TYPE_CHECKING:
 with job("analyse", log_file=snakemake.log[0]) as this:
     plan = load_run(yaml.safe_load(snakemake.params.config))
     analyse(
+        plan=plan,
         scores=Path(snakemake.input.scores),
         transforms=[Path(p) for p in snakemake.input.transforms],
-        names=Names.of(plan),
-        example_seed=plan.config.seeds[0],
         folder=Path(snakemake.output[0]).parent,
     )

@@ -23,10 +23,9 @@ with job("partial", log_file=snakemake.log[0]) as this:
     scores, names = folder / "scores.parquet", Names.of(plan)
     collect(plan=plan, scores_out=scores, items_out=folder / "items.parquet")
     analyse(
+        plan=plan,
         scores=scores,
         transforms=Grid(plan).present_transforms(),
-        names=names,
-        example_seed=plan.config.seeds[0],
         folder=folder / "tables",
     )
     plot(tables=folder / "tables", names=names, folder=folder / "figures")

@@ -14,9 +14,30 @@ SCORE_TABLES = (
     "fallbacks",
     "incomplete_cells",
 )
+STATISTIC_TABLES = (
+    "hteb_ranks",
+    "axis_profiles",
+    "axis_correlations",
+    "shifts",
+    "rank_stability",
+    "rank_stability_by_dataset",
+    "seed_spread",
+    "split_half",
+    "drops_by_cell",
+    "setting_gap",
+    "setting_gap_by_embedder",
+    "zero_shot",
+    "size_ablation",
+)
+"""Tables of `statistics.py`; what a run lacks for one is said below it, and it has no rows."""
+
+CATALOGUE_TABLES = ("catalogue_embedders", "catalogue_datasets", "catalogue_generators")
+
 FLAG_TABLES = ("generator", "transformation", "dataset", "source_language", "target_language")
 TABLES = (
     *SCORE_TABLES,
+    *STATISTIC_TABLES,
+    *CATALOGUE_TABLES,
     "flag_rates_by_generator",
     "flag_rates_by_transformation",
     "flag_rates_by_dataset",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from stressbed.config.entries import DatasetEntry
@@ -46,6 +46,7 @@ class Names:
         parameters: Number of parameters of each embedder, where the catalogue knows it.
         families: Family of each embedder, where the catalogue names one.
         settings: Setting of each dataset; `ALL_DATASETS` if the run has none.
+        members: Embedders of each setting that names its own.
         language_groups: Whether each dataset is `english` or `multilingual`.
         translations: Dataset that each translated dataset was made from.
         varying: Per generator the transformations in which seeds can differ: a language is drawn, or
@@ -61,6 +62,7 @@ class Names:
     parameters: Mapping[str, int] = field(default_factory=dict)
     families: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     language_groups: Mapping[str, str] = field(default_factory=dict)
     translations: Mapping[str, str] = field(default_factory=dict)
     varying: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -83,6 +85,7 @@ class Names:
             parameters={e: n for e in c.embedders if (n := catalogue.embedders[e].parameters)},
             families={e: f for e in c.embedders if (f := catalogue.embedders[e].family)},
             settings=_settings(plan),
+            members={name: s.embedders for name, s in c.settings.items() if s.embedders},
             language_groups={d: _language_group(catalogue.datasets[d]) for d in c.datasets},
             varying={g: frozenset(t.id for t in entries if _varies(plan, g, t.id)) for g in c.generator},
         )
@@ -114,6 +117,7 @@ class Names:
             self.parameters,
             self.families,
             self.settings,
+            self.members,
             self.language_groups,
             self.translations,
             {g: sorted(t) for g, t in self.varying.items()},
@@ -123,11 +127,19 @@ class Names:
     @property
     def setting_order(self) -> list[str]:
         """The settings in the order of the run's config."""
-        return list(dict.fromkeys(self.settings.values()))
+        return list(dict.fromkeys(self.settings.values())) or [ALL_DATASETS]
+
+    def setting(self, dataset: str) -> str:
+        """Return the setting of a dataset."""
+        return self.settings.get(dataset, ALL_DATASETS)
+
+    def embedders_of(self, setting: str) -> list[str]:
+        """Return the embedders that have cells in a setting."""
+        return [e for e in self.embedders if e in self.members.get(setting, self.embedders)]
 
     def in_setting(self, setting: str) -> list[str]:
         """Return the datasets of a setting, in the run's order."""
-        return [d for d in self.datasets if self.settings.get(d, ALL_DATASETS) == setting]
+        return [d for d in self.datasets if self.setting(d) == setting]
 
     def label(self, name: str) -> str:
         """Return the label of an id, an axis or a column; the name itself where there is none."""

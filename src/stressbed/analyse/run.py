@@ -6,37 +6,46 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from stressbed.analyse import FLAG_TABLES, SCORE_TABLES, crosscheck, rewrites, tables
+from stressbed.analyse import FLAG_TABLES, SCORE_TABLES, catalogue_tables, crosscheck, rewrites, tables
 from stressbed.analyse.names import Names
+from stressbed.analyse.statistics import STATISTICS
+from stressbed.analyse.study import Analysed
 from stressbed.analyse.table import Table
 from stressbed.analyse.write import write_table
+from stressbed.analyse.zero_shot import zero_shot_pairs
 from stressbed.collect.rewrites import rewrite_counts, rewrite_examples
+from stressbed.config.load import Plan
 from stressbed.store import read_parquet
 
 logger = logging.getLogger("stressbed")
 
 
-def analyse(
-    *, scores: Path, transforms: Sequence[Path], names: Names, example_seed: int, folder: Path
-) -> list[Path]:
+def analyse(*, plan: Plan, scores: Path, transforms: Sequence[Path], folder: Path) -> list[Path]:
     """Write all result tables as CSV, Markdown and LaTeX and return their paths.
 
     Args:
-        scores: `scores.parquet` of a run.
-        transforms: The run's transform tables.
-        names: Labels and order.
-        example_seed: Seed of the drawn examples.
+        plan: The run: labels, order, options of the statistics, catalogue.
+        scores: Its `scores.parquet`.
+        transforms: Its transform tables.
         folder: Where the tables go.
     """
+    names, known = Names.of(plan), zero_shot_pairs(plan)
     frame = read_parquet(scores).to_pandas()
     files = [p for p in sorted(transforms) if p.is_file()]
     counts = rewrite_counts(files)
     found = [getattr(tables, name)(frame, names) for name in SCORE_TABLES]
+    data = Analysed(frame, names, plan.config.analysis, known)
+    found += [statistic(data) for statistic in STATISTICS.values()]
+    found += [
+        catalogue_tables.catalogue_embedders(plan, names, zero_shot=known),
+        catalogue_tables.catalogue_datasets(plan, names),
+        catalogue_tables.catalogue_generators(plan, names),
+    ]
     if len(names.generators) > 1:
         found += [crosscheck.crosscheck(frame, names), crosscheck.crosscheck_cells(frame, names)]
     found += [rewrites.flag_rates(counts, names, by=by) for by in FLAG_TABLES]
     found.append(rewrites.outcomes(counts, names))
-    found.append(rewrites.examples(rewrite_examples(files, seed=example_seed), names))
+    found.append(rewrites.examples(rewrite_examples(files, seed=plan.config.seeds[0]), names))
     written = [path for table in found for path in write_table(table, folder, names)]
     _say(found)
     return written

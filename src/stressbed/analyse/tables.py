@@ -40,8 +40,9 @@ def hteb_scores(scores: pd.DataFrame, names: Names) -> Table:
     """Return the table embedder x (original, axis scores, HTEB total, drop), in points."""
     totals = paired_totals(scores)
     n = scores["dataset"].nunique()
+    counted = f"{n} dataset{'s' * (n != 1)}" if len(names.setting_order) == 1 else "a setting's datasets"
     notes = [
-        f"Mean over {n} dataset{'s' * (n != 1)}, unweighted; drop is original minus HTEB.",
+        f"Mean over {counted}, unweighted; drop is original minus HTEB.",
         *_partial_axes(names),
     ]
     return _profile_table("hteb_scores", "HTEB scores", totals, names, notes)
@@ -62,7 +63,8 @@ def hteb_scores_common(scores: pd.DataFrame, names: Names) -> Table:
 
 
 def _profile_table(name: str, title: str, totals: pd.DataFrame, names: Names, notes: Sequence[str]) -> Table:
-    by = ["generator", "embedder"]
+    by = ["generator", "setting", "embedder"]
+    totals = totals.assign(setting=totals["dataset"].map(names.setting))
     keys = all_keys(names)
     frame = keys.merge(profile(totals, by), how="left", on=by) if len(totals) else keys
     marks = keys.merge(any_marked(totals, by), how="left", on=by) if len(totals) else keys
@@ -71,15 +73,16 @@ def _profile_table(name: str, title: str, totals: pd.DataFrame, names: Names, no
 
 
 def all_keys(names: Names) -> pd.DataFrame:
-    """Return every (generator, embedder) of a run, in its order."""
-    rows = [(g, e) for g in names.generators for e in names.embedders]
-    return pd.DataFrame(rows, columns=["generator", "embedder"])
+    """Return every (generator, setting, embedder) of a run, in its order."""
+    rows = [(g, s, e) for g in names.generators for s in names.setting_order for e in names.embedders_of(s)]
+    return pd.DataFrame(rows, columns=["generator", "setting", "embedder"])
 
 
 def delta_by_transformation(scores: pd.DataFrame, names: Names) -> Table:
     """Return embedder x transformation: transformed minus original, mean over seeds, then datasets."""
     totals = rewritten(paired_totals(scores))
-    by = ["generator", "embedder"]
+    totals = totals.assign(setting=totals["dataset"].map(names.setting))
+    by = ["generator", "setting", "embedder"]
     mean = strict_mean(totals, [*by, "dataset", "transformation"], "delta")
     mean = strict_mean(mean, [*by, "transformation"], "delta")
     marked = totals.groupby([*by, "transformation"])["marked"].any().reset_index()
@@ -213,20 +216,25 @@ def ordered(frame: pd.DataFrame, names: Names) -> pd.DataFrame:
     )
 
 
-def finish(table: Table, names: Names) -> Table:
-    """Return the table without the generator's column where the run has one generator, notes completed."""
+def finish(table: Table, names: Names, *, dashes: bool = True) -> Table:
+    """Return the table without generator and setting where the run has one of them, notes completed.
+
+    Args:
+        table: The table.
+        names: Labels and orders of the run.
+        dashes: Whether a blank number stands for a missing or failed cell, which a note then says.
+    """
     frame, marks = table.frame, table.marks
-    if (
-        len(names.generators) == 1
-        and "generator" in frame.columns
-        and table.name != "flag_rates_by_generator"
-    ):
-        frame = frame.drop(columns="generator")
-        marks = None if marks is None else marks.drop(columns="generator")
+    alone = [
+        *(["generator"] if len(names.generators) == 1 and table.name != "flag_rates_by_generator" else []),
+        *(["setting"] if len(names.setting_order) == 1 else []),
+    ]
+    frame = frame.drop(columns=alone, errors="ignore")
+    marks = None if marks is None else marks.drop(columns=alone, errors="ignore")
     notes = list(table.notes)
     # An axis that the run does not have is blank by choice, which `_partial_axes` says.
     left_out = [a for a in AXES if a not in names.axes.values()]
-    if frame.drop(columns=left_out, errors="ignore").select_dtypes("number").isna().any(axis=None):
+    if dashes and frame.drop(columns=left_out, errors="ignore").select_dtypes("number").isna().any(axis=None):
         notes.append(DASH_NOTE)
     if marks is not None and marks.any(axis=None):
         notes.append(MARK_NOTE)

@@ -20,7 +20,22 @@ LONGEST = 300
 """Characters of a text that Markdown and LaTeX show; the CSV holds all of it."""
 
 LABELLED = frozenset(
-    {"embedder", "dataset", "generator", "transformation", "judge", "first", "second", "group"}
+    {
+        "embedder",
+        "dataset",
+        "generator",
+        "transformation",
+        "judge",
+        "first",
+        "second",
+        "group",
+        "axis",
+        "row",
+        "setting",
+        "most_disruptive",
+        "source",
+        "translated",
+    }
 )
 """Columns whose values are catalogue ids: Markdown and LaTeX show their labels."""
 
@@ -75,7 +90,14 @@ def to_latex(table: Table, names: Names) -> str:
 
 def _header(column: str, names: Names) -> str:
     label = names.label(column)
-    return label if label != column else column[0].upper() + column[1:].replace("_", " ")
+    if label != column:
+        return label
+    words = [_WORDS.get(w, w) for w in column.split("_")]
+    return " ".join([words[0] if words[0] in _WORDS.values() else words[0].capitalize(), *words[1:]])
+
+
+_WORDS = {"hteb": "HTEB", "sd": "SD", "n": "n", "p": "p", "holm": "(Holm)", "tau": "tau", "rho": "rho"}
+"""Words of column names that are written in their own way."""
 
 
 def _notes(table: Table) -> list[str]:

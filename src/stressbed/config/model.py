@@ -150,7 +150,9 @@ class RunConfig(Strict):
             "setting. Without any, all datasets are one."
         ),
     )
-    analysis: Analysis = Field(default=Analysis(), description="How the statistics are made.")
+    analysis: Analysis = Field(
+        default=Analysis(), description="Units, splits and resamples of the statistics."
+    )
     human: HumanStudy | None = Field(
         default=None, description="A study with human raters, made after the rewriting."
     )

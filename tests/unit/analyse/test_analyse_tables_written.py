@@ -155,9 +155,7 @@ def analysed(tmp_path):
     scores = plan.run_folder / "scores.parquet"
     collect(plan=plan, scores_out=scores, items_out=plan.run_folder / "items.parquet")
     folder = plan.run_folder / "tables"
-    written = analyse(
-        scores=scores, transforms=transforms, names=Names.of(plan), example_seed=1, folder=folder
-    )
+    written = analyse(plan=plan, scores=scores, transforms=transforms, folder=folder)
     return folder, written
 
 
@@ -204,7 +202,7 @@ def test_the_csv_equals_plain_loops_over_the_cell_files(tmp_path):
     scores = plan.run_folder / "scores.parquet"
     collect(plan=plan, scores_out=scores, items_out=plan.run_folder / "items.parquet")
     folder = plan.run_folder / "tables"
-    analyse(scores=scores, transforms=[], names=Names.of(plan), example_seed=1, folder=folder)
+    analyse(plan=plan, scores=scores, transforms=[], folder=folder)
     table = {r["embedder"]: r for r in csv.DictReader((folder / "hteb_scores.csv").open())}
     for embedder in ("alpha", "beta"):
 

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from fabricate import make_plan
+
 from stressbed.analyse.run import analyse
 from stressbed.collect.rewrites import rewrite_counts, rewrite_examples
 from stressbed.embed.strings import read_rewrites
@@ -27,7 +29,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "texts to embed": read_rewrites,
     "counts": lambda p: rewrite_counts([p]),
     "examples": lambda p: rewrite_examples([p], seed=1),
-    "scores": lambda p: analyse(scores=p, transforms=[], names=None, example_seed=1, folder=p.parent),  # type: ignore[arg-type]  # it fails before
+    "scores": lambda p: analyse(plan=make_plan(p.parent), scores=p, transforms=[], folder=p.parent),
 }
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda _: b"",

@@ -17,7 +17,7 @@ def everything(plan, transforms=()):
     folder = plan.run_folder
     scores, names = folder / "scores.parquet", Names.of(plan)
     collect(plan=plan, scores_out=scores, items_out=folder / "items.parquet")
-    analyse(scores=scores, transforms=transforms, names=names, example_seed=1, folder=folder / "tables")
+    analyse(plan=plan, scores=scores, transforms=transforms, folder=folder / "tables")
     plot(tables=folder / "tables", names=names, folder=folder / "figures")
     summary(plan=plan, scores=scores, jobs=[], out=folder / "summary.json")
     return folder

@@ -1,0 +1,173 @@
+"""Whether English datasets suffer more than multilingual ones (the paper's 5.1, tables 5 and 25)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from stressbed.analyse.aggregate import ORIGINAL
+from stressbed.analyse.names import ENGLISH, MULTILINGUAL
+from stressbed.analyse.study import TOTAL, Analysed, with_axes
+from stressbed.analyse.table import Table
+from stressbed.analyse.tables import finish
+from stressbed.stats.bootstrap import resample_means
+
+GAP = (
+    "generator", "condition", "axes", "n_english", "n_multilingual", "datasets_english",
+    "datasets_multilingual", "english", "multilingual", "gap", "gap_low", "gap_high",
+)  # fmt: skip
+BY_EMBEDDER = (
+    "generator", "embedder", "english_original", "english_delta", "english_relative", "multilingual_original",
+    "multilingual_delta", "multilingual_relative",
+)  # fmt: skip
+WITH, WITHOUT = "with_language", "without_language"
+GAP_NOTES = (
+    "Mean delta in points over datasets, then embedders. all: every embedder with all cells of a group; "
+    "shared: those with all cells of both. gap: multilingual minus English; 95 % bootstrap interval, the "
+    "datasets of both groups resampled.",
+    "Groups by the language of the texts before rewriting: English means all of a dataset's texts are. They "
+    "are not parallel samples; the gap may be one of tasks or difficulty.",
+)
+
+
+def setting_gap(data: Analysed) -> Table:
+    """Return the mean delta on English and multilingual datasets, with and without the Language axis."""
+    rows: list[Mapping[str, object]] = []
+    said: list[str] = []
+    for generator in data.names.generators:
+        groups = _groups(data, generator)
+        if why := _lacking(groups):
+            said.append(why)
+            continue
+        shared = [e for e in groups[ENGLISH].embedders if e in groups[MULTILINGUAL].embedders]
+        for condition, members in (
+            ("all", {g: f.embedders for g, f in groups.items()}),
+            ("shared", dict.fromkeys(groups, shared)),
+        ):
+            if not all(members.values()):
+                said.append(
+                    f"{condition.capitalize()} embedders: left out, none has all cells of both groups."
+                )
+                continue
+            for axes in (WITH, WITHOUT):
+                rng = data.rng("setting_gap", generator, condition, axes)
+                row = _gap(rng, data.options.resamples, groups, members, axes)
+                rows.append({"generator": generator, "condition": condition, **row})
+    frame = pd.DataFrame(rows, columns=GAP).dropna(axis=0, how="all", subset=["english", "multilingual"])
+    notes = [*(GAP_NOTES if len(frame) else ()), *dict.fromkeys(said)]
+    return finish(
+        Table("setting_gap", "English against multilingual datasets", frame, notes, decimals=2),
+        data.names, dashes=False,
+    )  # fmt: skip
+
+
+def setting_gap_by_embedder(data: Analysed) -> Table:
+    """Return per embedder with cells in both groups its drops there, absolute and relative."""
+    rows: list[Mapping[str, object]] = []
+    said: list[str] = []
+    for generator in data.names.generators:
+        groups = _groups(data, generator)
+        if why := _lacking(groups):
+            said.append(why)
+            continue
+        shared = [e for e in groups[ENGLISH].embedders if e in groups[MULTILINGUAL].embedders]
+        mine = [_by_embedder(generator, e, groups) for e in shared]
+        if mine:
+            numbers = pd.DataFrame(mine)[list(BY_EMBEDDER[2:])].mean()
+            mine.append(
+                {"generator": generator, "embedder": "(mean)", **{str(k): v for k, v in numbers.items()}}
+            )
+        else:
+            said.append("Left out: no embedder has all cells of both groups.")
+        rows += mine
+    frame = pd.DataFrame(rows, columns=BY_EMBEDDER)
+    notes = [
+        "delta: HTEB minus original, in points; relative: delta over original of the mean scores, in per "
+        "cent; the last row is the mean of the rows above."
+    ]
+    return finish(
+        Table(
+            "setting_gap_by_embedder", "English against multilingual datasets by embedder", frame,
+            [*(notes if len(frame) else ()), *dict.fromkeys(said)],
+        ),
+        data.names, dashes=False,
+    )  # fmt: skip
+
+
+class _Group:
+    """The cells of one group of datasets: embedders with every cell, and their values."""
+
+    def __init__(self, scores: pd.DataFrame, order: Sequence[str]) -> None:
+        lacking = scores.isna().any(axis=1).groupby("embedder").any()
+        complete = set(lacking.index[~lacking])
+        self.embedders = [e for e in order if e in complete]
+        self.scores = scores
+
+    def matrix(self, column: str, embedders: Sequence[str]) -> pd.DataFrame:
+        """Return datasets x embedders of a column."""
+        return self.scores[column].unstack("embedder")[list(embedders)]  # noqa: PD010  # unique index
+
+
+def _groups(data: Analysed, generator: str) -> dict[str, _Group]:
+    """Return the groups that have cells, each with scores, axes, total and the total without Language."""
+    studies = [s for s in data.studies if s.generator == generator]
+    means = pd.concat([s.means for s in studies])
+    means = means[~means.index.duplicated()]
+    scores = with_axes(means, data.names)
+    # A dataset translated by a generator is not one of the benchmark's: it has a table of its own.
+    own = ~scores.index.get_level_values("dataset").isin(list(data.names.translations))
+    scores = scores[own]
+    others = [a for a in studies[0].axes if a != "language"]
+    scores[WITHOUT] = scores[others].mean(axis=1, skipna=False) if others else np.nan
+    scores[WITH] = scores[TOTAL]
+    group = scores.index.get_level_values("dataset").map(data.names.language_groups)
+    return {
+        g: _Group(scores[group == g], list(data.names.embedders))
+        for g in (ENGLISH, MULTILINGUAL)
+        if (group == g).any()
+    }
+
+
+def _lacking(groups: Mapping[str, _Group]) -> str:
+    missing = [g for g in (ENGLISH, MULTILINGUAL) if g not in groups]
+    return f"Left out: the run has no {' and no '.join(missing)} datasets." if missing else ""
+
+
+def _gap(
+    rng: np.random.Generator,
+    resamples: int,
+    groups: Mapping[str, _Group],
+    members: Mapping[str, Sequence[str]],
+    axes: str,
+) -> Mapping[str, object]:
+    deltas = {
+        g: (f.matrix(axes, members[g]) - f.matrix(ORIGINAL, members[g])).mean(axis=1)
+        for g, f in groups.items()
+    }
+    means = {g: float(d.mean(skipna=False)) for g, d in deltas.items()}
+    low = high = float("nan")
+    if all(len(d) > 1 and d.notna().all() for d in deltas.values()):
+        drawn = [
+            resample_means(deltas[g].to_numpy()[:, None], resamples=resamples, rng=rng)[:, 0]
+            for g in (ENGLISH, MULTILINGUAL)
+        ]
+        low, high = (float(q) for q in np.quantile(drawn[1] - drawn[0], [0.025, 0.975]))
+    return {
+        "axes": axes, "n_english": len(members[ENGLISH]), "n_multilingual": len(members[MULTILINGUAL]),
+        "datasets_english": len(deltas[ENGLISH]), "datasets_multilingual": len(deltas[MULTILINGUAL]),
+        **means, "gap": means[MULTILINGUAL] - means[ENGLISH], "gap_low": low, "gap_high": high,
+    }  # fmt: skip
+
+
+def _by_embedder(generator: str, embedder: str, groups: Mapping[str, _Group]) -> dict[str, object]:
+    row: dict[str, object] = {"generator": generator, "embedder": embedder}
+    for name, group in groups.items():
+        original = float(group.matrix(ORIGINAL, [embedder]).mean().iloc[0])
+        delta = float(group.matrix(TOTAL, [embedder]).mean().iloc[0]) - original
+        row |= {
+            f"{name}_original": original, f"{name}_delta": delta,
+            f"{name}_relative": 100 * delta / original if original else float("nan"),
+        }  # fmt: skip
+    return row

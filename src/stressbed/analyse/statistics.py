@@ -1,0 +1,35 @@
+"""All statistical tables of a run, by name: the order in which they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from stressbed.analyse.gap import setting_gap, setting_gap_by_embedder
+from stressbed.analyse.halves import split_half_table
+from stressbed.analyse.profiles import axis_correlations, axis_profiles, drops_by_cell
+from stressbed.analyse.ranks import hteb_ranks
+from stressbed.analyse.shifts import shifts
+from stressbed.analyse.size import size_ablation
+from stressbed.analyse.stability import rank_stability, rank_stability_by_dataset, seed_spread
+from stressbed.analyse.study import Analysed
+from stressbed.analyse.table import Table
+from stressbed.analyse.zero_shot import zero_shot
+
+STATISTICS: Mapping[str, Callable[[Analysed], Table]] = MappingProxyType(
+    {
+        "hteb_ranks": hteb_ranks,
+        "axis_profiles": axis_profiles,
+        "axis_correlations": axis_correlations,
+        "shifts": shifts,
+        "rank_stability": rank_stability,
+        "rank_stability_by_dataset": rank_stability_by_dataset,
+        "seed_spread": seed_spread,
+        "split_half": split_half_table,
+        "drops_by_cell": drops_by_cell,
+        "setting_gap": setting_gap,
+        "setting_gap_by_embedder": setting_gap_by_embedder,
+        "zero_shot": zero_shot,
+        "size_ablation": size_ablation,
+    }
+)
