@@ -1,26 +1,25 @@
-"""Scores of cells in bootstrap samples of their items: the same items for every cell, so that they pair."""
+"""Scores of several cells in bootstrap samples of their items: the same items for all, so that they pair."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from stressbed.analyse.item_statistics import GoldRanks, average_precision, draw_weights, mean, pearson
+from stressbed.analyse.item_panels import Panel
+from stressbed.analyse.item_scores import Statistic, statistic_of
+from stressbed.analyse.item_statistics import draw_weights
 from stressbed.stats.interval import Floats
 
 TOLERANCE = 0.01
 """Points by which a score made again from items may differ from the cell's own."""
 
-CHUNK = 2_000_000
-"""Largest number of weights held at once."""
+HELD = 1_000_000
+"""Weights held at once."""
 
 FEWEST = 2
-
-Statistic = Callable[[Floats, Floats, Floats], Floats]
-"""(values (n, k), gold (n,), weights (n, c)) -> scores (k, c), as a share of 1."""
 
 
 class NoSamplesError(Exception):
@@ -50,10 +49,11 @@ def item_samples(
     cells: Sequence[str],
     scores: Sequence[float],
     metric: str,
+    task_type: str,
     resamples: int,
     rng: np.random.Generator,
 ) -> ItemSamples:
-    """Return the scores of cells of one dataset in samples of its items, subset by subset.
+    """Return the scores of cells of one dataset in samples of its items, drawn within each subset.
 
     The score of each cell is first made again from all its items; only if it is the cell's own (within
     `TOLERANCE`) do the samples say anything about it.
@@ -63,6 +63,7 @@ def item_samples(
         cells: The cells, k names.
         scores: Their scores in points.
         metric: The dataset's metric.
+        task_type: Its task type.
         resamples: Number of samples.
         rng: Source of chance.
 
@@ -71,63 +72,49 @@ def item_samples(
     """
     if items.empty:
         raise NoSamplesError("no items were kept")
-    reason = f"the metric {metric} cannot be made again from the items"
-    for (unit, _), block in items.groupby(["unit", "metric"], sort=True):
-        parts = _parts(block, cells)
-        if parts is None:
-            reason = "the cells do not have the same items"
-            continue
-        statistic = _statistic(str(unit), metric)
-        found = np.mean([statistic(v, g, np.ones((len(v), 1)))[:, 0] for v, g in parts], axis=0) * 100
-        if not np.all(np.abs(found - np.asarray(scores)) <= TOLERANCE):
-            continue
-        if min(len(v) for v, _ in parts) < FEWEST:
-            raise NoSamplesError("there is only one item")
-        sampled = np.mean([_sampled(statistic, v, g, resamples, rng) for v, g in parts], axis=0) * 100
-        return ItemSamples(found, sampled, sum(len(v) for v, _ in parts), str(unit))
-    raise NoSamplesError(reason)
+    parts = [(p, _statistic(p, metric, task_type)) for p in _panels(items, cells)]
+    found = 100 * np.mean(
+        [s.of(p.values, p.gold, np.ones((len(p.items), 1)))[:, 0] for p, s in parts], axis=0
+    )
+    if not np.all(np.abs(found - np.asarray(scores, dtype=np.float64)) <= TOLERANCE):
+        raise NoSamplesError("its scores cannot be made again from its items")
+    if min(len(p.items) for p, _ in parts) < FEWEST:
+        raise NoSamplesError("there is only one item")
+    sampled = 100 * np.mean([_sampled(p, s, resamples, rng) for p, s in parts], axis=0)
+    return ItemSamples(found, sampled, sum(len(p.items) for p, _ in parts), parts[0][0].unit)
 
 
-def _parts(block: pd.DataFrame, cells: Sequence[str]) -> list[tuple[Floats, Floats]] | None:
-    """Return (values, gold) per subset and split, shapes (n, k) and (n,); None unless items are the same."""
-    wide = block.pivot(index=["subset", "split", "item"], columns="cell", values="value")  # noqa: PD010
-    wide = wide.reindex(columns=list(cells))
-    if wide.isna().any(axis=None):
-        return None
-    gold = block.drop_duplicates(["subset", "split", "item"]).set_index(["subset", "split", "item"])
-    known = gold["gold"] if "gold" in gold else pd.Series(np.nan, index=gold.index)
-    return [
-        (np.asarray(part, dtype=np.float64), np.asarray(known.reindex(part.index), dtype=np.float64))
-        for _, part in wide.groupby(level=["subset", "split"], sort=True)
-    ]
+def _panels(items: pd.DataFrame, cells: Sequence[str]) -> Iterator[Panel]:
+    """Yield the items of each subset and split, with the cells as columns."""
+    for (subset, split, unit), part in items.groupby(["subset", "split", "unit"], sort=True, observed=True):
+        values: dict[str, Floats] = {}
+        for name, rows in part.groupby("metric", sort=False, observed=True):
+            wide = rows.pivot(index="item", columns="cell", values="value")  # noqa: PD010
+            wide = wide.reindex(columns=list(cells)).sort_index()
+            if wide.isna().any(axis=None):
+                raise NoSamplesError("the cells do not have the same items")
+            values[str(name)] = wide.to_numpy(dtype=np.float64)
+        once = part.drop_duplicates("item").set_index("item").sort_index()
+        gold = once["gold"].to_numpy(dtype=np.float64)
+        names = once.index.to_numpy(dtype=object)
+        yield Panel(str(subset), str(split), str(unit), names, gold, (), values, {})
 
 
-def _sampled(
-    statistic: Statistic, values: Floats, gold: Floats, resamples: int, rng: np.random.Generator
-) -> Floats:
+def _statistic(panel: Panel, metric: str, task_type: str) -> Statistic:
+    found = statistic_of(panel, metric=metric, task_type=task_type)
+    if found is None:
+        raise NoSamplesError(f"{metric} is not made of values per item")
+    if found.kind != "mean" and np.isnan(panel.gold).any():
+        raise NoSamplesError("what people said of the pairs is not known")
+    return found
+
+
+def _sampled(panel: Panel, statistic: Statistic, resamples: int, rng: np.random.Generator) -> Floats:
     """Return the scores in bootstrap samples, shape (k, resamples), a part of the samples at a time."""
-    size = max(1, CHUNK // len(values))
+    n = len(panel.items)
+    size = max(16, HELD // n)
     found = [
-        statistic(values, gold, draw_weights(len(values), min(size, resamples - start), rng))
+        statistic.of(panel.values, panel.gold, draw_weights(n, min(size, resamples - start), rng))
         for start in range(0, resamples, size)
     ]
     return np.concatenate(found, axis=1)
-
-
-def _statistic(unit: str, metric: str) -> Statistic:
-    """Return what makes a score of items: of pairs a correlation or average precision, else the mean."""
-    if unit == "pair":
-        kinds: Mapping[str, Statistic] = {"spearman": _spearman, "pearson": pearson, "ap": _precision}
-        kind = kinds.get(metric.rpartition("_")[2])
-        if kind is not None:
-            return kind
-    return lambda values, _, weights: mean(values, weights)
-
-
-def _spearman(values: Floats, gold: Floats, weights: Floats) -> Floats:
-    ranked = GoldRanks.of(gold, weights)
-    return np.stack([ranked.spearman(column) for column in values.T])
-
-
-def _precision(values: Floats, gold: Floats, weights: Floats) -> Floats:
-    return np.stack([average_precision(column, gold > 0, weights) for column in values.T])

@@ -180,7 +180,7 @@ def _samples(study: Study, items: pd.DataFrame, resamples: int, rng: np.random.G
     found: ItemSamples = item_samples(
         theirs.assign(cell=_cell(theirs, key)),
         cells=list(named.index), scores=named["score"].tolist(), metric=str(named["metric"].iloc[0]),
-        resamples=resamples, rng=rng,
+        task_type=str(named["task_type"].iloc[0]), resamples=resamples, rng=rng,
     )  # fmt: skip
     totals = []
     for embedder in study.embedders:

@@ -165,13 +165,14 @@ def _within(
     missing = f"{alone} Within it there is no interval"
     if rows is None or rows.empty:
         return Loss(mean, remark=f"{missing}: no items were compared.")
+    notes = [str(n).rstrip(".") for n in rows["note"].dropna().unique() if str(n)]
     if rows[["low", "high"]].isna().any(axis=None):
-        reasons = [str(n).rstrip(".") for n in rows["note"].dropna().unique() if str(n)]
-        return Loss(mean, remark=f"{missing}{': ' + reasons[0] if reasons else ''}.")
+        return Loss(mean, remark=f"{missing}{': ' + notes[0] if notes else ''}.")
     n, unit = int(rows["n"].min()), str(rows["unit"].iloc[0])
     basis = f"{n} {unit if n == 1 else _plural(unit)} of this dataset"
     seeds = f" The interval is the widest over {len(rows)} seeds." if len(rows) > 1 else ""
-    return Loss(mean, float(rows["low"].min()), float(rows["high"].max()), basis, f"{alone}{seeds}")
+    more = "".join(f" {n[0].upper()}{n[1:]}." for n in notes)
+    return Loss(mean, float(rows["low"].min()), float(rows["high"].max()), basis, f"{alone}{seeds}{more}")
 
 
 def _rows_of(

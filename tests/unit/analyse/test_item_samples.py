@@ -26,9 +26,15 @@ def items(values, gold=None, *, unit="pair", metric="cosine_spearman", subsets=1
 
 
 def sampled(frame, scores, metric, resamples=400):
+    kind = {
+        "cosine_spearman": "STS",
+        "cosine_ap": "PairClassification",
+        "max_ap": "PairClassification",
+        "max_accuracy": "PairClassification",
+    }
     return item_samples(
-        frame, cells=list(scores), scores=list(scores.values()), metric=metric, resamples=resamples,
-        rng=np.random.default_rng(0),
+        frame, cells=list(scores), scores=list(scores.values()), metric=metric,
+        task_type=kind.get(metric, "Retrieval"), resamples=resamples, rng=np.random.default_rng(0),
     )  # fmt: skip
 
 
@@ -56,9 +62,10 @@ def test_samples_spread_as_naive_resampling_does(metric, subsets):
     parts = [np.arange(N) % subsets == s for s in range(subsets)]
     labels = gold > 2 if metric == "cosine_ap" else gold
     scores = {c: 100 * np.mean([naive(v[p], gold[p]) for p in parts]) for c, v in values.items()}
-    found = sampled(items(values, labels, subsets=subsets), scores, metric, resamples=2000)
+    unit = "query" if metric == "accuracy" else "pair"
+    found = sampled(items(values, labels, unit=unit, subsets=subsets), scores, metric, resamples=2000)
     assert found.scores == pytest.approx(list(scores.values()))
-    assert (found.n, found.unit) == (N, "pair")
+    assert (found.n, found.unit) == (N, unit)
     rng = np.random.default_rng(1)
     differences = []
     for _ in range(400):
@@ -73,8 +80,16 @@ def test_samples_spread_as_naive_resampling_does(metric, subsets):
 
 def test_a_score_that_the_items_do_not_give_is_refused():
     gold, values = pairs()
-    with pytest.raises(NoSamplesError, match="max_ap cannot be made again"):
+    with pytest.raises(NoSamplesError, match="cannot be made again from its items"):
         sampled(items(values, gold > 2), {"x": 50.0, "y": 50.0}, "max_ap")
+
+
+def test_a_metric_of_no_items_is_refused():
+    gold, values = pairs()
+    with pytest.raises(NoSamplesError, match="max_accuracy is not made of values per item"):
+        sampled(items(values, gold > 2), {"x": 50.0, "y": 50.0}, "max_accuracy")
+    with pytest.raises(NoSamplesError, match="what people said of the pairs is not known"):
+        sampled(items(values), {"x": 50.0, "y": 50.0}, "cosine_spearman")
 
 
 def test_cells_with_other_items_are_refused():
