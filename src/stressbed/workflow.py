@@ -342,8 +342,10 @@ class Grid:
 
     @property
     def figure_tables(self) -> list[str]:
-        """Names of the tables that figures are drawn from."""
-        return [*plot.INPUTS, *([f"{plot.CROSSCHECK}_cells"] if self._several else [])]
+        """Names of the run's tables that figures are drawn from."""
+        tables = self.tables
+        wanted = [*plot.INPUTS, *([f"{plot.CROSSCHECK}_cells"] if self._several else [])]
+        return [t for t in wanted if t in tables]
 
     @property
     def page_inputs(self) -> list[str]:

@@ -1,6 +1,10 @@
 rule plot:
     input:
-        expand(grid.run_path("tables/{table}.csv"), table=grid.figure_tables),
+        expand(
+            grid.run_path("tables/{table}.{suffix}"),
+            table=grid.figure_tables,
+            suffix=["csv", "md"],
+        ),
     output:
         expand(
             grid.run_path("figures/{figure}.{suffix}"),

@@ -3,103 +3,74 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-
-import pandas as pd
-from matplotlib.figure import Figure
 
 from stressbed.analyse.names import Names
 from stressbed.analyse.write import to_csv
-from stressbed.plot import CROSSCHECK, INPUTS, dumbbell, heatmap
+from stressbed.plot import CROSSCHECK, INPUTS, NEEDS, by_original, dumbbell, forest, heatmap, size, stability
 from stressbed.plot.crosscheck import crosscheck_figure
-from stressbed.plot.style import WIDTH, new_figure, nice_limits, save, style
+from stressbed.plot.inputs import Source, read_source
+from stressbed.plot.layout import Drawn
+from stressbed.plot.style import said_figure, save, style
 from stressbed.store import write_text
 
 logger = logging.getLogger("stressbed")
+
+DRAWINGS: Mapping[str, Callable[[Mapping[str, Source], Names], Drawn]] = {
+    "axis_dumbbell": dumbbell.figure,
+    "delta_heatmap": heatmap.figure,
+    "shifts_forest": forest.figure,
+    "drop_by_original": by_original.figure,
+    "rank_stability": stability.figure,
+    "size_ablation": size.figure,
+}
+
+WHAT_IS_LACKING = {
+    "axis_dumbbell": "No embedder has a score.",
+    "delta_heatmap": "No embedder has a delta.",
+    "shifts_forest": "No transformation has deltas enough for a shift.",
+    "drop_by_original": "No cell has both an original and a transformed score.",
+    "rank_stability": "Ranks need several embedders, and their spread several datasets.",
+    "size_ablation": "No family has several models in this run.",
+}
+"""What a figure without data says if its table does not say why."""
 
 
 def plot(*, tables: Path, names: Names, folder: Path) -> list[Path]:
     """Draw all figures and return the paths written: PDF, SVG, PNG and the data as CSV of each.
 
-    A run with several generators gets one panel per generator.
+    A run with several settings or generators gets a panel for each. A figure whose table has no rows is
+    drawn nevertheless: it says in words what is lacking.
 
     Args:
-        tables: Folder of the analysed tables (CSV).
+        tables: Folder of the analysed tables (CSV, and Markdown for the notes).
         names: Labels, order and colours.
         folder: Where the figures go.
     """
-    scores, deltas = (_by_generator(pd.read_csv(tables / f"{t}.csv"), names) for t in INPUTS)
+    sources = {t: read_source(tables, t) for t in INPUTS}
+    written: list[Path] = []
     with style():
-        written = _axis_dumbbell(scores, names, folder) + _delta_heatmap(deltas, scores, names, folder)
+        for name in DRAWINGS:
+            written += _write(drawing(name, sources, names), folder, name)
         if len(names.generators) > 1:
-            held = pd.read_csv(tables / f"{CROSSCHECK}_cells.csv")
-            written += save(crosscheck_figure(held, names), folder, CROSSCHECK)
-            write_text(folder / f"{CROSSCHECK}.csv", to_csv(held))
+            held = read_source(tables, f"{CROSSCHECK}_cells").frame
+            written += _write(Drawn(crosscheck_figure(held, names), held), folder, CROSSCHECK)
     logger.info("drew %d files of figures", len(written))
     return written
 
 
-def _axis_dumbbell(scores: dict[str, pd.DataFrame], names: Names, folder: Path) -> list[Path]:
-    n = len(scores)
-    rows = max(len(f) for f in scores.values())
-    figure = new_figure(WIDTH, n * (dumbbell.ROW * rows + 0.95) + 0.35)
-    panels = figure.subplots(n, 1, squeeze=False, sharex=True)[:, 0]
-    for ax, (generator, frame) in zip(panels, scores.items(), strict=True):
-        dumbbell.axis_dumbbell(ax, frame, names).label_outer()
-        if n > 1:
-            ax.set_title(names.label(generator), pad=18)
-    shown = [p for p in dumbbell.POINTS if any(f[p].notna().any() for f in scores.values())]
-    values = [v for f in scores.values() for p in dumbbell.POINTS for v in f[p].dropna()]
-    panels[0].set_xlim(*nice_limits(values))
-    figure.legend(
-        handles=dumbbell.legend_handles(names, shown),
-        loc="outside upper center",
-        ncols=len(shown),
-        handletextpad=0.2,
-        columnspacing=1.6,
-    )
-    return _save(figure, folder, "axis_dumbbell", scores, dumbbell.by_total)
+def drawing(name: str, sources: Mapping[str, Source], names: Names) -> Drawn:
+    """Return a figure, or the sentence why there is none."""
+    source = sources[NEEDS[name][0]]
+    if len(source.frame):
+        return DRAWINGS[name](sources, names)
+    said = source.notes or (WHAT_IS_LACKING[name],)
+    return Drawn(said_figure(said, title=f"No figure: {name.replace('_', ' ')}"), source.frame)
 
 
-def _delta_heatmap(
-    deltas: dict[str, pd.DataFrame], scores: dict[str, pd.DataFrame], names: Names, folder: Path
-) -> list[Path]:
-    n = len(deltas)
-    rows = max(len(f) for f in deltas.values())
-    figure = new_figure(WIDTH, n * (heatmap.ROW * rows + 0.75) + 0.65)
-    panels = figure.subplots(n, 1, squeeze=False, sharex=True)[:, 0]
-    columns = heatmap.grouped(names)
-    everything = pd.concat(deltas.values()).reindex(columns=columns).to_numpy(dtype=float)
-    limit = heatmap.largest(everything)
-    for ax, (generator, frame) in zip(panels, deltas.items(), strict=True):
-        order = list(dumbbell.by_total(scores[generator])["embedder"])
-        heatmap.delta_heatmap(ax, frame, names, order=order, limit=limit)
-        if n > 1:
-            ax.set_title(names.label(generator), pad=30)
-    bar = figure.colorbar(heatmap.colour_scale(limit), ax=list(panels), pad=0.015, fraction=0.025, aspect=18)
-    bar.set_label("Δ (points)")
-    bar.ax.spines[:].set_visible(False)
-    return _save(figure, folder, "delta_heatmap", deltas, lambda f: f[["embedder", *columns]])
-
-
-def _save(
-    figure: Figure,
-    folder: Path,
-    name: str,
-    data: dict[str, pd.DataFrame],
-    shown: Callable[[pd.DataFrame], pd.DataFrame],
-) -> list[Path]:
+def _write(drawn: Drawn, folder: Path, name: str) -> list[Path]:
     """Write a figure and, beside it, what it shows."""
-    frames = [shown(f).assign(generator=g) for g, f in data.items()]
-    if len(frames) == 1:
-        frames = [frames[0].drop(columns="generator")]
     path = folder / f"{name}.csv"
-    write_text(path, to_csv(pd.concat(frames, ignore_index=True)))
-    return [*save(figure, folder, name), path]
-
-
-def _by_generator(frame: pd.DataFrame, names: Names) -> dict[str, pd.DataFrame]:
-    if "generator" not in frame.columns:
-        return {next(iter(names.generators)): frame}
-    return {str(g): f.drop(columns="generator") for g, f in frame.groupby("generator", sort=False)}
+    write_text(path, to_csv(drawn.data))
+    return [*save(drawn.figure, folder, name), path]

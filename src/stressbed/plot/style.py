@@ -6,6 +6,9 @@ axes also differ in shape, so that no figure needs colour to be read.
 
 from __future__ import annotations
 
+import math
+import textwrap
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,19 +38,26 @@ COLOURS: Mapping[str, str] = MappingProxyType(
 """Colour of the original and of each axis; a run's `colours` come before these."""
 
 SHAPES: Mapping[str, str] = MappingProxyType(
-    {"original": "o", "lexical_stylistic": "s", "length": "^", "language": "D"}
+    {"original": "o", "lexical_stylistic": "s", "length": "^", "language": "D", "hteb": "|"}
 )
 
 DIVERGING = "RdBu"
 """Losses red, gains blue; it stays readable with red-green blindness."""
 
+COLUMN = 3.5
+"""Inches: the width of one column of a paper; figures are drawn at the size at which they are printed."""
 WIDTH = 7.2
 """Inches: the width of a text block over two columns."""
 
+SMALL = 6.0
+"""Points: the smallest type in any figure."""
+LONGEST_LABEL = 24
+"""Characters of a label in one line; longer ones are broken, so that they leave room for the data."""
+
 _SETTINGS: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
-    "font.size": 8.5,
-    "axes.titlesize": 9.5,
+    "font.size": 7.0,
+    "axes.titlesize": 7.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.labelcolor": INK,
@@ -63,9 +73,10 @@ _SETTINGS: dict[Any, Any] = {
     "xtick.major.width": 0.6,
     "ytick.major.size": 0,
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
+    "legend.fontsize": 7.0,
+    "xtick.labelsize": 6.5,
     "figure.dpi": 100,
-    "savefig.dpi": 200,
+    "savefig.dpi": 300,
     "savefig.facecolor": "white",
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
@@ -82,8 +93,13 @@ _NO_DATES: dict[str, dict[str, Any]] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Apply the look inside a `with` block, and nowhere else."""
-    with mpl.rc_context():
+    """Apply the look inside a `with` block, and nowhere else.
+
+    Labels and texts come in any script, and the fonts of a machine rarely hold them all: a glyph that
+    is missing is drawn as a box, which a reader sees; it is no reason for a warning.
+    """
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from")
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
         yield
@@ -116,6 +132,30 @@ def _write(figure: Figure, path: Path, suffix: str) -> None:
         figure.savefig(tmp, format=suffix, metadata=_NO_DATES[suffix])
 
     write_atomic(path, write)
+
+
+def said_figure(sentences: Sequence[str], *, title: str) -> Figure:
+    """Return a small figure that says in words why there is nothing to draw."""
+    lines = [line for s in sentences for line in textwrap.wrap(s, 62)]
+    figure = new_figure(COLUMN, 0.34 + 0.135 * len(lines))
+    figure.suptitle(title, x=0.02, ha="left", fontsize=7.5, weight="bold")
+    ax = figure.subplots()
+    ax.axis("off")
+    ax.text(0, 1, "\n".join(lines), va="top", color=MUTED, transform=ax.transAxes)
+    return figure
+
+
+def wrapped(label: str, width: int = LONGEST_LABEL) -> str:
+    """Return a label in lines of at most `width` characters, broken after spaces and hyphens."""
+    return "\n".join(textwrap.wrap(label, width)) or label
+
+
+def number(value: float, digits: int = 1, *, sign: bool = False) -> str:
+    """Return a number as it is shown: a true minus, no negative zero, a dash where there is none."""
+    if math.isnan(value):
+        return "–"
+    text = f"{round(value, digits) + 0.0:{'+' if sign else ''}.{digits}f}".replace("-", "−")
+    return text.removeprefix("+") if not text.strip("+0.") else text
 
 
 def nice_limits(values: Sequence[float]) -> tuple[float, float]:
