@@ -70,6 +70,39 @@ def test_the_mean_of_the_items_is_the_score(kind: str, tmp_path: Path) -> None:
     assert items["ids"] is None or len(items["ids"]) == len(items["values"])
 
 
+def test_the_f1_of_bitext_is_the_mean_over_its_sentences(tmp_path: Path) -> None:
+    chain = Chain(tmp_path, "BitextMining", ENTRY)
+    chain.embed()
+    chain.score()
+    by_metric = {i["metric"]: i["values"] for i in chain.cell()["items"]}
+    assert set(by_metric) == {"correct", "f1", "similarity"}
+    assert np.mean(by_metric["f1"]) * 100 == pytest.approx(chain.cell()["score"], abs=1e-9)
+    assert np.mean(by_metric["correct"]) * 100 == pytest.approx(
+        chain.cell()["subsets"][0]["metrics"]["accuracy"] * 100
+    )
+
+
+@pytest.mark.parametrize("normalise", [True, False])
+def test_the_best_of_several_similarities_can_be_found_again(normalise: bool, tmp_path: Path) -> None:
+    from sklearn.metrics import average_precision_score
+
+    entry = EmbedderEntry(id="r", backend="random", model="random", normalise=normalise, dimensions=6)
+    chain = Chain(tmp_path, "PairClassification", entry)
+    chain.embed()
+    chain.score()
+    labels = np.array(data_of("PairClassification")["default"]["test"]["label"])
+    found = {
+        i["metric"]: average_precision_score(
+            labels, np.array(i["values"]) * (-1 if i["metric"].endswith("distance") else 1)
+        )
+        for i in chain.cell()["items"]
+    }
+    assert max(found.values()) * 100 == pytest.approx(chain.cell()["score"], abs=1e-9)
+    assert {"similarity", "manhattan_distance"} <= set(found)
+    # With vectors of length one, cosine, dot product and Euclidean distance rank alike.
+    assert len(found) == 2 if normalise else len(found) > 2
+
+
 def test_aggregation_over_subsets_is_that_of_mteb_results(tmp_path: Path) -> None:
     from mteb.results import TaskResult
 

@@ -7,6 +7,7 @@ task object at hand (never on a class), so that nothing outlives the cell.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -49,6 +50,10 @@ class Evaluated:
 
 Reader = Callable[[Evaluated], Observed]
 
+SAME_RANKS = 1e-6
+"""Similarities whose ranks correlate by 1 minus less than this differ by rounding only."""
+
+_SIMILARITY = ("similarity_scores", "similarity")
 _PAIR_SIMILARITIES = {
     "cosine": ("cosine_scores", "cosine_similarity"),
     "manhattan": ("manhattan_distances", "manhattan_distance"),
@@ -145,8 +150,28 @@ def _watch_classification(task: Any) -> Reader:
 
 def _pair_items(task: Any, similarities: Any) -> tuple[Items, ...]:
     prefix = task.metadata.main_score.split("_", 1)[0]
-    key, metric = _PAIR_SIMILARITIES.get(prefix, ("similarity_scores", "similarity"))
+    key, metric = _PAIR_SIMILARITIES.get(prefix, _SIMILARITY)
     return (Items("pair", metric, None, _floats(similarities[key])),)
+
+
+def _all_pair_items(similarities: Any) -> tuple[Items, ...]:
+    """Return the values of every similarity that ranks the pairs in a way of its own.
+
+    The scores that mteb calls `max_...` are the best of several similarities. Vectors of length one
+    have the same ranks under most of them, and those need not be kept twice.
+    """
+    import numpy as np
+    from scipy.stats import rankdata
+
+    found: list[Items] = []
+    ranks: list[Any] = []
+    for key, metric in (_SIMILARITY, *_PAIR_SIMILARITIES.values()):
+        values = _floats(similarities[key])
+        own = rankdata([-v for v in values] if key.endswith("distances") else values)
+        if all(np.corrcoef(own, other)[0, 1] < 1 - SAME_RANKS for other in ranks):
+            found.append(Items("pair", metric, None, values))
+            ranks.append(own)
+    return tuple(found)
 
 
 def _watch_sts(task: Any) -> Reader:
@@ -160,9 +185,12 @@ def _watch_sts(task: Any) -> Reader:
 
 def _watch_pair_classification(task: Any) -> Reader:
     calls = _catch(task, "_compute_metrics")
+    largest = task.metadata.main_score.startswith("max_")
 
     def read(_: Evaluated) -> Observed:
-        return Observed(len(calls[0][1]), _pair_items(task, calls[0][0]))
+        similarities, labels = calls[0][:2]
+        items = _all_pair_items(similarities) if largest else _pair_items(task, similarities)
+        return Observed(len(labels), items)
 
     return read
 
@@ -179,14 +207,27 @@ def _watch_bitext(task: Any) -> Reader:
 
     def read(_: Evaluated) -> Observed:
         neighbours, gold = seen.pop(0)
-        correct = [n["corpus_id"] == g[1] for n, g in zip(neighbours, gold, strict=False)]
+        pairs = list(zip(neighbours, gold, strict=False))
+        chosen, wanted = [n["corpus_id"] for n, _ in pairs], [g[1] for _, g in pairs]
+        correct = [c == w for c, w in zip(chosen, wanted, strict=True)]
         items = (
             Items("pair", "correct", None, _floats(correct)),
+            Items("pair", "f1", None, f1_of_each(chosen, wanted)),
             Items("pair", "similarity", None, _floats([n["score"] for n in neighbours])),
         )
         return Observed(len(neighbours), items)
 
     return read
+
+
+def f1_of_each(chosen: Sequence[Any], wanted: Sequence[Any]) -> tuple[float, ...]:
+    """Return for each sentence the F1 of the translation it should find; their mean is mteb's F1.
+
+    A translation that other sentences find too has a lower precision.
+    """
+    found, right = Counter(chosen), Counter(w for c, w in zip(chosen, wanted, strict=True) if c == w)
+    support = Counter(wanted)
+    return tuple(2 * right[w] / (found[w] + support[w]) for w in wanted)
 
 
 class _Gold(float):
