@@ -1,9 +1,9 @@
-"""Make the data of config/planted.yaml: bags of words whose similarity, topic or match is known by construction.
+"""Make the data of config/planted.yaml: lists of words whose similarity, topic or match is known.
 
     python config/planted/make.py            # writes data/ beside this file; the same files every time
 
-Ten datasets are made of English words, ten of made-up words. Each text is a list of words, so its meaning (the sum
-of its words' vectors) is as known as what it is scored against.
+Ten datasets are made of English words, six of made-up words. Each text is a list of words, so its meaning
+(the sum of its words' vectors) is as known as what it is scored against.
 """
 
 from __future__ import annotations
@@ -16,42 +16,48 @@ import numpy as np
 
 FOLDER = Path(__file__).resolve().parent / "data"
 SEED = 20260
-TOPICS = {
-    "weather": "storm cloud rain snow wind thunder frost fog breeze sunshine drizzle hail lightning forecast",
-    "kitchen": "oven spoon flour pepper onion butter saucepan recipe garlic knife dough vinegar basil plate",
-    "music": "guitar melody drum violin chorus rhythm concert piano trumpet singer harmony lyrics flute tune",
-    "garden": "tulip shovel hedge compost seedling lawn rake orchard blossom weed fence sprinkler soil rosebush",
-    "harbour": "anchor sail ferry captain lighthouse dock cargo sailor rudder tide seagull buoy deck vessel",
-    "office": "printer meeting memo deadline keyboard invoice folder stapler colleague agenda desk manager email chair",
-    "sport": "goalkeeper stadium referee sprint tennis racket medal coach league marathon helmet trophy penalty swimmer",
-    "school": "teacher pupil homework chalk lesson exam classroom textbook grammar spelling timetable satchel essay quiz",
-    "forest": "oak fern squirrel moss trail beetle pine acorn mushroom deer badger owl clearing branch",
-    "hospital": "nurse surgeon bandage ward fever ambulance patient vaccine clinic pulse crutch syringe diagnosis needle",
-    "railway": "locomotive platform ticket carriage conductor signal tunnel station passenger luggage buffet siding engine driver",
-    "court": "judge lawyer verdict witness jury evidence trial bail sentence defendant appeal oath robe prosecutor",
-}
+TOPICS = """
+weather: storm cloud rain snow wind thunder frost fog breeze sunshine drizzle hail lightning forecast
+kitchen: oven spoon flour pepper onion butter saucepan recipe garlic knife dough vinegar basil plate
+music: guitar melody drum violin chorus rhythm concert piano trumpet singer harmony lyrics flute tune
+garden: tulip shovel hedge compost seedling lawn rake orchard blossom weed fence sprinkler soil rosebush
+harbour: anchor sail ferry captain lighthouse dock cargo sailor rudder tide seagull buoy deck vessel
+office: printer meeting memo deadline keyboard invoice folder stapler colleague agenda desk manager email
+  chair
+sport: goalkeeper stadium referee sprint tennis racket medal coach league marathon helmet trophy penalty
+  swimmer
+school: teacher pupil homework chalk lesson exam classroom textbook grammar spelling timetable satchel
+  essay quiz
+forest: oak fern squirrel moss trail beetle pine acorn mushroom deer badger owl clearing branch
+hospital: nurse surgeon bandage ward fever ambulance patient vaccine clinic pulse crutch syringe
+  diagnosis needle
+railway: locomotive platform ticket carriage conductor signal tunnel station passenger luggage buffet
+  siding engine driver
+court: judge lawyer verdict witness jury evidence trial bail sentence defendant appeal oath robe
+  prosecutor
+"""
+"""Name of each topic and its words."""
+
 COMMON = (
     "today slowly often green small evening neighbour quietly seven corner bright yesterday almost together "
     "heavy morning window again little distant simple usual behind narrow gentle early several lately"
 )
-LANGUAGES = ("ido", "vol", "ina", "ile", "nov")
-"""Labels of the made-up words: languages that the language identifier does not know, so it contradicts none."""
+KINDS = ("sts", "pairs", "topics", "ranking", "search")
+INVENTED = {"ido": ("sts", "pairs"), "vol": ("pairs", "search"), "ina": ("search", "sts")}
+"""Labels of the made-up words (languages unknown to the language identifier), and what is made of them."""
 
-KINDS = ("sts", "pairs", "topics", "clusters", "search")
 Row = Sequence[object]
 
 
 def main() -> None:
     """Write all tables."""
-    english = {name: words.split() for name, words in TOPICS.items()}
-    names = list(english)
-    for half, chosen in (("a", names[:6]), ("b", names[6:])):
+    english = [part.split()[-14:] for part in TOPICS.replace("\n  ", " ").strip().splitlines()]
+    for half, topics in (("a", english[:6]), ("b", english[6:])):
         for kind in KINDS:
-            make(kind, f"eng-{half}", [english[n] for n in chosen], COMMON.split())
-    for i, language in enumerate(LANGUAGES):
-        topics, common = invented(language)
-        for kind in (KINDS[i], KINDS[(i + 1) % len(KINDS)]):
-            make(kind, language, topics, common)
+            make(kind, f"eng-{half}", topics, COMMON.split())
+    for language, kinds in INVENTED.items():
+        for kind in kinds:
+            make(kind, language, *invented(language))
 
 
 def invented(language: str) -> tuple[list[list[str]], list[str]]:
@@ -78,12 +84,10 @@ def make(kind: str, name: str, topics: list[list[str]], common: list[str]) -> No
         rows = [(*pair(rng, words, k), label) for k, label in shared]
         write(f"{kind}-{name}.csv", ("sentence1", "sentence2", "label"), rows)
     elif kind == "topics":
-        for table, n in (("train", 8), ("test", 8)):
-            write(f"{kind}-{name}-{table}.csv", ("text", "label"), labelled(rng, topics, common, n))
-    elif kind == "clusters":
-        write(f"{kind}-{name}.csv", ("text", "label"), labelled(rng, topics, common, 12))
+        for table in ("train", "test"):
+            write(f"{kind}-{name}-{table}.csv", ("text", "label"), labelled(rng, topics, common, 8))
     else:
-        search(rng, name, words, common)
+        search(rng, kind, name, words, common)
 
 
 def pair(rng: np.random.Generator, words: list[str], shared: int) -> tuple[str, str]:
@@ -103,20 +107,32 @@ def labelled(rng: np.random.Generator, topics: list[list[str]], common: list[str
     return [rows[i] for i in rng.permutation(len(rows))]
 
 
-def search(rng: np.random.Generator, name: str, words: list[str], common: list[str]) -> None:
+def search(rng: np.random.Generator, kind: str, name: str, words: list[str], common: list[str]) -> None:
     """Write documents of ten words, and questions with four words of one document and two common ones."""
-    documents = [list(rng.choice(words, size=10, replace=False)) for _ in range(48)]
-    asked = rng.choice(len(documents), size=32, replace=False)
+    documents = [list(rng.choice(words, size=10, replace=False)) for _ in range(40)]
+    asked = rng.choice(len(documents), size=28, replace=False)
     queries = [
         [*rng.choice(documents[i], size=4, replace=False), *rng.choice(common, size=2, replace=False)]
         for i in asked
     ]
-    corpus = [(f"d{i}", " ".join(d)) for i, d in enumerate(documents)]
-    write(f"search-{name}-corpus.csv", ("id", "text"), corpus)
+    start = f"{kind}-{name}"
+    write(f"{start}-corpus.csv", ("id", "text"), [(f"d{i}", " ".join(d)) for i, d in enumerate(documents)])
     questions = [(f"q{i}", " ".join(rng.permutation(q))) for i, q in enumerate(queries)]
-    write(f"search-{name}-queries.csv", ("id", "text"), questions)
+    write(f"{start}-queries.csv", ("id", "text"), questions)
     qrels = [(f"q{i}", f"d{d}", 1) for i, d in enumerate(asked)]
-    write(f"search-{name}-qrels.csv", ("query_id", "corpus_id", "score"), qrels)
+    write(f"{start}-qrels.csv", ("query_id", "corpus_id", "score"), qrels)
+    if kind == "ranking":
+        candidates = [
+            (f"q{i}", f"d{d}")
+            for i, right in enumerate(asked)
+            for d in rng.permutation([right, *rng.choice(others(right), size=11, replace=False)])
+        ]
+        write(f"{start}-candidates.csv", ("query_id", "corpus_id"), candidates)
+
+
+def others(document: int) -> list[int]:
+    """Return the numbers of all other documents."""
+    return [i for i in range(40) if i != document]
 
 
 def generator(*place: str) -> np.random.Generator:

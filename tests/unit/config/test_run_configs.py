@@ -26,7 +26,7 @@ SIZES = {
     "laptop.yaml": (4, 3, 17),
     "minimal-check.yaml": (1, 3, 3),
     "own-data.yaml": (1, 3, 9),
-    "planted.yaml": (20, 6, 25),
+    "planted.yaml": (16, 6, 25),
     "quickstart.yaml": (3, 3, 17),
     "test.yaml": (2, 2, 5),
 }
