@@ -33,6 +33,9 @@ STATISTIC_TABLES = (
 
 CATALOGUE_TABLES = ("catalogue_embedders", "catalogue_datasets", "catalogue_generators")
 
+CONCLUSIONS = ("recommendation", "statistical_tests")
+"""Tables that are made of other tables."""
+
 FLAG_TABLES = ("generator", "transformation", "dataset", "source_language", "target_language")
 TABLES = (
     *SCORE_TABLES,

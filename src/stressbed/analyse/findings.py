@@ -1,0 +1,292 @@
+"""The paper's headline claims, each computed for this run, in sentences with counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from stressbed.analyse.aggregate import AXES
+from stressbed.analyse.names import ALL_DATASETS, AXIS_LABELS, Names
+from stressbed.analyse.paper import reported
+from stressbed.analyse.preference import listed
+
+Tables = Mapping[str, pd.DataFrame]
+
+ALPHA = 0.05
+ENOUGH = 6
+"""Fewest datasets with which sentences speak of intervals."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim for this run, and what the paper reports for its own."""
+
+    text: str
+    paper: str = ""
+
+    def __str__(self) -> str:
+        """Return it as a line of Markdown."""
+        return f"- {self.text}" + (f" *(paper: {self.paper})*" if self.paper else "")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The rows of one generator in one setting, and what the sentences need to know."""
+
+    tables: Tables
+    names: Names
+    run: str
+    generator: str
+    setting: str
+
+    def rows(self, table: str) -> pd.DataFrame:
+        """Return a table's rows of this part; none where the run does not have the table."""
+        frame = self.tables.get(table, pd.DataFrame())
+        for column, value in (("generator", self.generator), ("setting", self.setting)):
+            if column in frame.columns:
+                frame = frame[frame[column] == value]
+        return frame
+
+    def records(self, table: str) -> list[dict[str, Any]]:
+        """Return a table's rows of this part as mappings."""
+        return [{str(k): v for k, v in r.items()} for r in self.rows(table).to_dict("records")]
+
+    def paper(self, claim: str, key: str | None = None) -> str:
+        """Return the paper's number, where the run is on the paper's grid."""
+        return reported(claim, run=self.run, setting=key or self.setting)
+
+
+def findings(tables: Tables, names: Names, *, run: str) -> str:
+    """Return `findings.md`: per generator and setting the claims that the run has data for.
+
+    Args:
+        tables: Analysed tables by name, with the columns of their CSV files.
+        names: Labels, orders and settings.
+        run: Name of the run.
+    """
+    lines = [f"# Findings of the run {run}", ""]
+    for generator in names.generators:
+        for setting in names.setting_order:
+            part = _Part(tables, names, run, generator, setting)
+            lines += _section(part, _title(names, generator, setting), _CLAIMS)
+        part = _Part(tables, names, run, generator, ALL_DATASETS)
+        title = names.label(generator) if len(names.generators) > 1 else "Across languages"
+        lines += _section(part, title, _ACROSS)
+    lines += ["Tables behind these sentences: `tables/`. How each number is made: `docs/statistics.md`."]
+    return "\n".join(lines) + "\n"
+
+
+def _title(names: Names, generator: str, setting: str) -> str:
+    parts = [
+        *([names.label(setting)] if setting != ALL_DATASETS else []),
+        *([names.label(generator)] if len(names.generators) > 1 else []),
+    ]
+    return ", ".join(parts) or "All datasets"
+
+
+def _section(part: _Part, title: str, claims: tuple[Callable[[_Part], Iterator[Finding]], ...]) -> list[str]:
+    found = [str(f) for claim in claims for f in claim(part)]
+    return [f"## {title}", "", *found, ""] if found else []
+
+
+def _drops(part: _Part) -> Iterator[Finding]:
+    frame = (
+        part.rows("hteb_scores").dropna(subset=["drop"]) if len(part.rows("hteb_scores")) else pd.DataFrame()
+    )
+    if frame.empty:
+        return
+    n, worse = len(frame), int((frame["drop"] > 0).sum())
+    yield Finding(
+        f"The {n} embedders lose {frame['drop'].mean():.2f} points on average under HTEB."
+        if n > 1
+        else f"The embedder loses {frame['drop'].mean():.2f} points under HTEB.",
+        part.paper("drop"),
+    )
+    yield Finding(f"{worse} of {n} score lower than on the originals.", part.paper("losers"))
+    ranks = part.rows("hteb_ranks")
+    if len(ranks):
+        unsure = int(((ranks["drop_low"] <= 0) & (ranks["drop_high"] >= 0)).sum())
+        if ranks["drop_low"].notna().all() and int(ranks["n_datasets"].min()) >= ENOUGH:
+            yield Finding(
+                f"For {unsure} of {len(ranks)} the 95 % interval of the drop over datasets includes zero."
+            )
+        moved = int((ranks["rank_hteb"] != ranks["rank_original"]).sum())
+        first, after = (_best(ranks, c) for c in ("rank_original", "rank_hteb"))
+        top = f"{part.names.label(first)} leads" + (
+            " before and after"
+            if first == after
+            else f" on the originals, {part.names.label(after)} under HTEB"
+        )
+        if len(ranks) > 1:
+            yield Finding(f"{moved} of {len(ranks)} change their rank; {top}.")
+
+
+def _best(ranks: pd.DataFrame, column: str) -> str:
+    return str(ranks.sort_values(column, kind="stable")["embedder"].iloc[0])
+
+
+def _axes(part: _Part) -> Iterator[Finding]:
+    frame = part.rows("axis_profiles")
+    if frame.empty or frame["most_disruptive"].isna().all():
+        return
+    counts = Counter(frame["most_disruptive"].dropna())
+    said = [f"{AXIS_LABELS[a]} for {counts[a]}" for a in sorted(AXES, key=lambda a: -counts[a]) if counts[a]]
+    enough = int(frame["n_datasets"].min()) >= ENOUGH
+    sure = int((frame["certainty"] >= 95).sum())
+    more = (
+        f"; for {sure} in at least 95 % of resampled dataset collections"
+        if enough and frame["certainty"].notna().any()
+        else ""
+    )
+    yield Finding(f"Most disruptive of {len(frame)}: {listed(said)}{more}.", part.paper("most_disruptive"))
+
+
+def _shifts(part: _Part) -> Iterator[Finding]:
+    frame = part.rows("shifts")
+    if frame.empty:
+        return
+    n, observations = len(frame), int(frame["n"].min())
+    if n * 2 * 0.5**observations > ALPHA:
+        yield Finding(
+            f"Whether {n} transformations shift the scores cannot be tested: {observations} observations are "
+            "too few for any p-value to survive Holm's correction."
+        )
+    else:
+        significant = frame[frame["p_holm"] < ALPHA]
+        down = int((significant["shift"] < 0).sum())
+        yield Finding(
+            f"{len(significant)} of {n} transformations shift the scores significantly (Wilcoxon, Holm), "
+            f"{down} of them downwards; n = {observations} observations.",
+            part.paper("significant"),
+        )
+    low, high = (frame["median_abs"].agg(f) for f in ("min", "max"))
+    yield Finding(
+        f"Median absolute differences run from {low:.1f} to {high:.1f} points.", part.paper("median_abs")
+    )
+
+
+def _translations(part: _Part) -> Iterator[Finding]:
+    """Cross-Translation against Translation, whatever their ids in this run are."""
+    frame = part.rows("delta_by_transformation")
+    single = [t for t in frame.columns if t.startswith("translation")]
+    cross = [t for t in frame.columns if t.startswith("cross_translation")]
+    if len(frame) and single and cross:
+        both = frame.dropna(subset=[single[0], cross[0]])
+        worse = int((both[cross[0]] < both[single[0]]).sum())
+        if len(both):
+            yield Finding(f"Cross-Translation costs more than Translation for {worse} of {len(both)}.")
+
+
+def _ranking(part: _Part) -> Iterator[Finding]:
+    frame = (
+        part.rows("rank_stability").dropna(subset=["tau_mean"]) if len(part.rows("rank_stability")) else None
+    )
+    if frame is None or frame.empty:
+        return
+    for row in (r for r in part.records("rank_stability") if r["level"] == "overall"):
+        sd = f" (SD {row['tau_sd']:.3f})" if pd.notna(row["tau_sd"]) else ""
+        yield Finding(
+            f"The embedders' ranking under HTEB agrees with the original one at Kendall's tau "
+            f"{row['tau_mean']:.3f}{sd}, mean over {row['n_datasets']} datasets.",
+            part.paper("tau"),
+        )
+    for level, claim in (("axis", "tau_axes"), ("transformation", "tau_transformations")):
+        mine = frame[frame["level"] == level].sort_values("tau_mean", ascending=False)
+        if len(mine) > 1:
+            kept = mine if level == "axis" else mine.iloc[[0, -1]]
+            said = [
+                f"{part.names.label(str(r))} {tau:.3f}"
+                for r, tau in zip(kept["row"], kept["tau_mean"], strict=True)
+            ]
+            lead = "By axis" if level == "axis" else "Highest and lowest by transformation"
+            yield Finding(f"{lead}: {', '.join(said)}.", part.paper(claim))
+    both = frame[(frame["level"] == "transformation") & frame["within_mean"].notna()]
+    if len(both):
+        above = int((both["within_mean"] > both["tau_mean"]).sum())
+        yield Finding(
+            f"Two seeds agree more with each other than with the original for {above} of {len(both)} "
+            "transformations in which seeds can differ.",
+            part.paper("within"),
+        )
+
+
+def _halves(part: _Part) -> Iterator[Finding]:
+    frame = part.rows("split_half")
+    mine = frame[(frame["measure"] == "delta") & frame["row"].isin(AXES)] if len(frame) else frame
+    if len(mine):
+        low, high = mine["median"].min(), mine["median"].max()
+        yield Finding(
+            "Random halves of the datasets rank the embedders by axis delta alike at a median Spearman's rho "
+            f"of {low:.2f} to {high:.2f}, by axis.",
+            part.paper("split_half"),
+        )
+
+
+def _zero_shot(part: _Part) -> Iterator[Finding]:
+    for row in part.records("zero_shot"):
+        if pd.notna(row["drop_zero_shot"]):
+            yield Finding(
+                f"On the {row['zero_shot_pairs']} of {row['pairs']} pairs without known training overlap the "
+                f"mean drop is {row['drop_zero_shot']:.2f} points; over all pairs {row['drop_all']:.2f}.",
+                part.paper("zero_shot"),
+            )
+
+
+def _sizes(part: _Part) -> Iterator[Finding]:
+    frame = part.rows("size_ablation")
+    if frame.empty:
+        return
+    better: list[bool] = []
+    language: list[bool] = []
+    for _, mine in frame.groupby("family", sort=False):
+        first, last = mine.iloc[0], mine.iloc[-1]
+        better.append(bool(last["drop"] < first["drop"]))
+        if pd.notna(first.get("language")):
+            language.append(bool(_axis_drop(last) < _axis_drop(first)))
+    yield Finding(
+        f"The largest model of a family loses less than the smallest in {sum(better)} of {len(better)} "
+        f"families; drops run from {frame['drop'].min():.1f} to {frame['drop'].max():.1f} points.",
+        part.paper("size_gap"),
+    )
+    if language:
+        yield Finding(f"On the Language axis it loses less in {sum(language)} of {len(language)} families.")
+
+
+def _axis_drop(row: Any) -> float:
+    return float(row["original"] - row["language"])
+
+
+def _gap(part: _Part) -> Iterator[Finding]:
+    for row in part.records("setting_gap"):
+        words = f"{row['condition']}, {'with' if row['axes'] == 'with_language' else 'without'} Language"
+        interval = (
+            f" (95 % interval {row['gap_low']:.2f} to {row['gap_high']:.2f})"
+            if pd.notna(row["gap_low"])
+            else ""
+        )
+        yield Finding(
+            f"English datasets lose {-row['english']:.2f} points, multilingual ones "
+            f"{-row['multilingual']:.2f}: a gap of {row['gap']:.2f}{interval} ({words}; {row['n_english']} and {row['n_multilingual']} "
+            "embedders).",
+            part.paper("gap", words),
+        )
+
+
+def _translated(part: _Part) -> Iterator[Finding]:
+    for row in (r for r in part.records("translated_datasets") if r["embedder"] == "(all)"):
+        source, translated = (part.names.label(row[k]) for k in ("source", "translated"))
+        yield Finding(
+            f"The same items: the drop is {row['source_drop']:.1f} points on {source} and "
+            f"{row['translated_drop']:.1f} on {translated}, its translation.",
+            part.paper("translated", "all"),
+        )
+
+
+_CLAIMS = (_drops, _axes, _translations, _shifts, _ranking, _halves, _zero_shot, _sizes)
+"""Claims about each setting."""
+_ACROSS = (_gap, _translated)
+"""Claims across languages."""
