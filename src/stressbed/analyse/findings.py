@@ -263,15 +263,12 @@ def _axis_drop(row: Any) -> float:
 def _gap(part: _Part) -> Iterator[Finding]:
     for row in part.records("setting_gap"):
         words = f"{row['condition']}, {'with' if row['axes'] == 'with_language' else 'without'} Language"
-        interval = (
-            f" (95 % interval {row['gap_low']:.2f} to {row['gap_high']:.2f})"
-            if pd.notna(row["gap_low"])
-            else ""
-        )
+        known = pd.notna(row["gap_low"])
+        interval = f" (95 % interval {row['gap_low']:.2f} to {row['gap_high']:.2f})" if known else ""
+        english, multilingual = (f"{-row[g]:.2f}" for g in ("english", "multilingual"))
         yield Finding(
-            f"English datasets lose {-row['english']:.2f} points, multilingual ones "
-            f"{-row['multilingual']:.2f}: a gap of {row['gap']:.2f}{interval} ({words}; {row['n_english']} and {row['n_multilingual']} "
-            "embedders).",
+            f"English datasets lose {english} points, multilingual ones {multilingual}: a gap of "
+            f"{row['gap']:.2f}{interval} ({words}; {row['n_english']} and {row['n_multilingual']} embedders).",
             part.paper("gap", words),
         )
 
