@@ -14,3 +14,25 @@ rule collect:
         "collect all cells into scores.parquet and items.parquet"
     script:
         "../scripts/collect.py"
+
+
+rule collect_texts:
+    input:
+        lambda wc: chosen().all_rewrites(paths.TRANSFORM),
+        lambda wc: chosen().all_cells(paths.EMBEDDING),
+        lambda wc: chosen().datasets(paths.MANIFEST),
+        lambda wc: chosen().datasets(paths.TEXTS),
+        lambda wc: chosen().datasets(paths.INPUTS),
+    output:
+        texts=grid.run_path("item_texts.parquet"),
+        drift=grid.run_path("item_drift.parquet"),
+    log:
+        grid.run_path("logs/collect_texts.log"),
+    params:
+        decides=lambda wc: chosen().decides("collect", wc),
+        store=lambda wc, output: grid.path(paths.STORE),
+        config=lambda wc, output: chosen().resolved_config(),
+    message:
+        "collect the texts behind items, and how far they moved under each embedder"
+    script:
+        "../scripts/collect_texts.py"

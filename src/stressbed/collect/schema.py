@@ -97,6 +97,48 @@ ITEMS = pa.schema(
     metadata={"stressbed.table": "items"},
 )
 
+_ITEM = [
+    _key("subset", "Subset of the dataset."),
+    _key("split", "Split of the dataset."),
+    _key("item", "Id of the item, or its number where it has none."),
+]
+_VARIANT = [
+    _key("generator", "Catalogue id of the LLM."),
+    _key("transformation", "Catalogue id of the transformation."),
+    _column("seed", pa.int64(), "Seed of the rewriting.", nullable=False),
+]
+
+ITEM_TEXTS = pa.schema(
+    [
+        _key("dataset", "Catalogue id of the dataset."),
+        *_VARIANT,
+        *_ITEM,
+        _key("field", "Field of the dataset that the text stands in."),
+        _column("position", pa.int64(), "Place within a field that holds a list, else 0.", nullable=False),
+        _key("original", "The text before rewriting."),
+        _column("rewritten", pa.string(), "The text after rewriting; null where it is left as it is."),
+        _column("language", pa.string(), "Language asked for; null where the text is left as it is."),
+        _key("outcome", "Outcome of the rewriting; `untouched` where the text is left as it is."),
+        _key("flags", "Error flags, joined by commas."),
+        _column("length_ratio", pa.float64(), "Characters after per character before."),
+        _column("edit_distance", pa.float64(), "Levenshtein distance over the longer text's length, 0 to 1."),
+    ],
+    metadata={"stressbed.table": "item_texts"},
+)
+
+ITEM_DRIFT = pa.schema(
+    [
+        _key("embedder", "Catalogue id of the embedder."),
+        _key("dataset", "Catalogue id of the dataset."),
+        *_VARIANT,
+        *_ITEM,
+        _column(
+            "drift", pa.float64(), "1 minus the cosine of the item's text before and after; null unknown."
+        ),
+    ],
+    metadata={"stressbed.table": "item_drift"},
+)
+
 
 def description(schema: pa.Schema, name: str) -> str:
     """Return the description of a column.

@@ -6,14 +6,16 @@ from pathlib import Path
 import pytest
 
 from stressbed.analyse import TABLES
-from stressbed.collect.schema import ITEMS, SCORES, as_markdown
+from stressbed.collect.schema import ITEM_DRIFT, ITEM_TEXTS, ITEMS, SCORES, as_markdown
 from stressbed.plot import FIGURES
 
 ROOT = Path(__file__).parents[3]
 DOC = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("schema", [SCORES, ITEMS], ids=["scores", "items"])
+@pytest.mark.parametrize(
+    "schema", [SCORES, ITEMS, ITEM_TEXTS, ITEM_DRIFT], ids=["scores", "items", "texts", "drift"]
+)
 def test_columns_are_documented_as_declared(schema):
     assert as_markdown(schema) in DOC
 
