@@ -70,10 +70,10 @@ const Charts = (() => {
 
   // A rank with its interval on a line from 1 to n; the words beside it say the same.
   const rankBar = (rank, low, high, n) => {
-    const width = 96, at = (r) => (n > 1 ? 6 + ((r - 1) / (n - 1)) * (width - 12) : width / 2);
+    const width = 72, at = (r) => (n > 1 ? 6 + ((r - 1) / (n - 1)) * (width - 12) : width / 2);
     const line = (x1, x2, stroke, w) => drawn("line", { x1, x2, y1: 8, y2: 8, stroke, "stroke-width": w, "stroke-linecap": "round" });
     return drawn("svg", { width, height: 16, viewBox: "0 0 " + width + " 16", "aria-hidden": "true", class: "rank" },
-      line(6, width - 6, GRID, 2), line(at(low), at(high), "#0072B2", 4), drawn("circle", { cx: at(rank), cy: 8, r: 4.5, fill: INK }));
+      line(6, width - 6, GRID, 2), line(at(low), at(high), "#0072B2", 6), drawn("circle", { cx: at(rank), cy: 8, r: 4, fill: INK, stroke: "#ffffff", "stroke-width": 1.2 }));
   };
   const deltaBar = (value, limit, axis) => {
     const width = 120, middle = width / 2, x = Math.max(-1, Math.min(1, value / limit)) * (middle - 4);

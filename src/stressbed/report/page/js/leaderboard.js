@@ -1,7 +1,7 @@
 "use strict";
 // The leaderboard, its axis toggles and its chart.
 const Leaderboard = (() => {
-  const { data, state, make, fixed, signed, between, isNumber, label, fill } = Page;
+  const { data, state, make, fixed, between, isNumber, label, fill } = Page;
   const sized = new Map(data.embedders.map((e) => [e.id, e.sized]));
 
   const withInterval = (row, key, name = key) => {
@@ -12,10 +12,11 @@ const Leaderboard = (() => {
   // A rank is never shown without how sure it is.
   const rank = (row, key, name, n, after = "") => {
     const r = row[key], low = row[name + "_low"], high = row[name + "_high"];
+    const show = (x) => fixed(x, Number.isInteger(x) ? 0 : 1);
     if (!isNumber(r)) return Page.DASH;
-    if (!isNumber(low) || !isNumber(high)) return make("span", {}, String(r), make("small", {}, " (no interval)"), after);
-    const words = Math.round(low) === Math.round(high) ? String(Math.round(low)) : Math.round(low) + " to " + Math.round(high);
-    return make("span", { class: "ranked" }, make("span", {}, fixed(r, Number.isInteger(r) ? 0 : 1), make("small", {}, " (" + words + ")"), after), Charts.rankBar(r, low, high, n));
+    if (!isNumber(low) || !isNumber(high)) return make("span", {}, show(r), make("small", {}, " (no interval)"), after);
+    const words = low === high ? show(low) : show(low) + " to " + show(high);
+    return make("span", { class: "ranked" }, Charts.rankBar(r, low, high, n), make("span", {}, show(r), make("small", {}, " (" + words + ")"), after));
   };
 
   const columns = (axes, n) => [
@@ -71,8 +72,8 @@ const Leaderboard = (() => {
 
   const draw = (byHand = false) => {
     const place = Page.body("leaderboard");
-    if (!Page.has("hteb_scores") && !Page.has("hteb_ranks")) {
-      fill(place, Page.say(Page.missing("hteb_scores")));
+    if (!["hteb_scores", "hteb_ranks", "by_dataset"].some(Page.has)) {
+      fill(place, Page.say(Page.missing("hteb_ranks")));
       return;
     }
     const { rows, axes, note } = Ranks.standing();

@@ -5,9 +5,15 @@ const Ranks = (() => {
   const RESAMPLES = 2000, SEED = 20260101;
 
   const complete = (row, axes) => isNumber(row.original) && axes.every((a) => isNumber(row[a]));
-  const total = (row, axes) => (axes.length && complete(row, axes) ? mean(axes.map((a) => row[a])) : null);
-  // The best is 1; equal values share the better rank.
-  const ranked = (values) => values.map((v) => (isNumber(v) ? 1 + values.filter((w) => isNumber(w) && w > v).length : null));
+  // The best is 1; ties get the mean of their ranks.
+  const ranked = (values) => {
+    const there = values.filter(isNumber);
+    return values.map((v) => {
+      if (!isNumber(v)) return null;
+      const better = there.filter((w) => w > v).length, equal = there.filter((w) => w === v).length;
+      return better + (equal + 1) / 2;
+    });
+  };
 
   // A small generator of uniform numbers with a fixed seed, so that a page shows the same intervals each time.
   const random = (seed) => {
@@ -19,81 +25,93 @@ const Ranks = (() => {
       return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
     };
   };
-  // Smallest value that at least a share p of the values does not exceed: for ranks, always a rank.
-  const quantile = (sorted, p) => sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(p * sorted.length) - 1))];
-  const interval = (values) => {
+  // Ends of the middle 95 %: between two values for scores; for ranks ranks that occurred, the outer ones.
+  const ends = (values, whole) => {
     const sorted = Float64Array.from(values).sort();
-    return [quantile(sorted, 0.025), quantile(sorted, 0.975)];
+    const at = (p, round) => {
+      const place = p * (sorted.length - 1), low = Math.floor(place), high = Math.ceil(place);
+      return round ? sorted[round(place)] : sorted[low] + (place - low) * (sorted[high] - sorted[low]);
+    };
+    return [at(0.025, whole && Math.floor), at(0.975, whole && Math.ceil)];
   };
 
-  const axesNow = () => data.axes.map((a) => a.id).filter((a) => state.axes.has(a));
-  const allAxes = () => axesNow().length === data.axes.length;
+  const every = data.axes.map((a) => a.id);
+  const axesNow = () => every.filter((a) => state.axes.has(a));
+  const allAxes = () => axesNow().length === every.length;
 
-  const points = (axes) => {
-    const rows = Page.rows("hteb_scores").map((r) => {
-      const hteb = total(r, axes);
-      return { ...r, hteb, drop: isNumber(hteb) ? r.original - hteb : null };
-    });
-    const [original, hteb] = ["original", "hteb"].map((k) => ranked(rows.map((r) => r[k])));
-    rows.forEach((r, i) => Object.assign(r, { rank_original: original[i], rank_hteb: hteb[i] }));
+  // Scores on the datasets on which every embedder has every axis, so that the axes chosen do not change the datasets.
+  const common = () => {
+    const rows = Page.rows("by_dataset");
+    const embedders = data.embedders.map((e) => e.id).filter((e) => rows.some((r) => r.embedder === e));
+    const cells = new Map(rows.filter((r) => complete(r, every)).map((r) => [r.embedder + "\n" + r.dataset, r]));
+    const named = data.datasets.map((d) => d.id).filter((d) => rows.some((r) => r.dataset === d));
+    const datasets = named.filter((d) => embedders.every((e) => cells.has(e + "\n" + d)));
+    return { embedders, datasets, of: named.length, read: (key) => embedders.map((e) => datasets.map((d) => cells.get(e + "\n" + d)[key])) };
+  };
+  const withRanks = (rows) => {
+    for (const key of ["original", "hteb"]) ranked(rows.map((r) => r[key])).forEach((rank, i) => { rows[i]["rank_" + key] = rank; });
     return rows;
   };
-
-  // Scores of each embedder on the datasets on which all ranked embedders have every value.
-  const perDataset = (embedders, axes) => {
-    const cells = new Map();
-    for (const r of Page.rows("by_dataset")) {
-      if (complete(r, axes)) cells.set(r.embedder + "\n" + r.dataset, r);
-    }
-    const datasets = data.datasets.map((d) => d.id).filter((d) => embedders.every((e) => cells.has(e + "\n" + d)));
-    const read = (f) => embedders.map((e) => Float64Array.from(datasets, (d) => f(cells.get(e + "\n" + d))));
-    return { datasets, original: read((r) => r.original), hteb: read((r) => total(r, axes)) };
+  const totalled = (row, axes) => {
+    const hteb = axes.length && complete(row, axes) ? mean(axes.map((a) => row[a])) : null;
+    return { ...row, hteb, drop: isNumber(hteb) ? row.original - hteb : null };
   };
-  const resample = (embedders, axes) => {
-    const { datasets, original, hteb } = perDataset(embedders, axes);
-    const n = datasets.length;
-    const draws = embedders.map(() => ({ original: [], hteb: [], drop: [], rank_original: [], rank_hteb: [] }));
+  const points = (axes, shared) => {
+    const keys = ["original", ...every];
+    const values = new Map(keys.map((k) => [k, shared.read(k)]));
+    const rows = shared.datasets.length
+      ? shared.embedders.map((embedder, i) => ({ embedder, ...Object.fromEntries(keys.map((k) => [k, mean(values.get(k)[i])])) }))
+      : Page.rows("hteb_scores");
+    return withRanks(rows.map((r) => totalled(r, axes)));
+  };
+
+  // Embedders see the same datasets in each resample.
+  const resample = (rows, axes, shared) => {
+    const n = shared.datasets.length;
+    const original = shared.read("original");
+    const parts = axes.map((a) => shared.read(a));
+    const hteb = original.map((values, e) => values.map((_, d) => mean(parts.map((p) => p[e][d]))));
+    const draws = rows.map(() => ({ original: [], hteb: [], drop: [], rank_original: [], rank: [] }));
     const next = random(SEED);
-    for (let b = 0; b < RESAMPLES && n > 1; b += 1) {
+    for (let b = 0; b < RESAMPLES; b += 1) {
       const picked = Array.from({ length: n }, () => Math.floor(next() * n));
       const average = (values) => values.map((v) => picked.reduce((sum, i) => sum + v[i], 0) / n);
       const [o, h] = [average(original), average(hteb)];
       const [ro, rh] = [ranked(o), ranked(h)];
       draws.forEach((d, i) => {
         d.original.push(o[i]); d.hteb.push(h[i]); d.drop.push(o[i] - h[i]);
-        d.rank_original.push(ro[i]); d.rank_hteb.push(rh[i]);
+        d.rank_original.push(ro[i]); d.rank.push(rh[i]);
       });
     }
-    return { n, draws };
+    rows.forEach((row, i) => {
+      for (const [key, values] of Object.entries(draws[i])) [row[key + "_low"], row[key + "_high"]] = ends(values, key.startsWith("rank"));
+    });
   };
-  const NAMES = { original: "original", hteb: "hteb", drop: "drop", rank_original: "rank_original", rank_hteb: "rank" };
-  const recomputed = (axes) => {
-    const rows = points(axes);
-    const usable = rows.filter((r) => isNumber(r.hteb));
-    const { n, draws } = resample(usable.map((r) => r.embedder), axes);
+  const recomputed = (axes, shared) => {
+    const rows = points(axes, shared);
+    const n = shared.datasets.length;
     if (n < 2) {
       const few = n === 1 ? "one dataset does" : "no dataset does";
       return { rows, note: "No intervals: they need two datasets on which every embedder has every cell, and " + few + "." };
     }
-    usable.forEach((r, i) => {
-      for (const [key, name] of Object.entries(NAMES)) [r[name + "_low"], r[name + "_high"]] = interval(draws[i][key]);
-    });
+    resample(rows, axes, shared);
     return {
       rows,
-      note: "95 % intervals: bootstrap over the " + n + " datasets on which every embedder has every cell (" + RESAMPLES
-        + " resamples, made in this page with a fixed seed). They say what another choice of datasets like these would do.",
+      note: "Means over the " + n + " of " + shared.of + " datasets on which every embedder has every cell, with 95 % percentile intervals from "
+        + RESAMPLES + " resamples of these datasets, made in this page with a fixed seed: what other datasets of the same kind would show."
+        + (n < 10 ? " So few datasets make intervals too narrow." : ""),
     };
   };
-  // With every axis, the analysed table; else computed here. Same columns either way.
+  // With every axis, what was analysed; else computed here, in the same columns.
   const standing = () => {
-    const axes = axesNow();
-    if (!axes.length) return { rows: points(axes), axes, note: "No axis counts: choose at least one." };
+    const axes = axesNow(), shared = common();
+    if (!axes.length) return { rows: points(axes, shared), axes, note: "No axis counts: choose at least one." };
     if (allAxes() && Page.has("hteb_ranks")) {
-      const scores = new Map(Page.rows("hteb_scores").map((r) => [r.embedder, r]));
+      const scores = new Map(points(axes, shared).map((r) => [r.embedder, r]));
       const rows = Page.rows("hteb_ranks").map((r) => ({ ...scores.get(r.embedder), ...r }));
       return { rows, axes, note: (Page.table("hteb_ranks").notes ?? []).join(" ") };
     }
-    return { axes, ...recomputed(axes) };
+    return { axes, ...recomputed(axes, shared) };
   };
-  return { standing, axesNow, allAxes, ranked, total };
+  return { standing, axesNow, allAxes, ranked };
 })();

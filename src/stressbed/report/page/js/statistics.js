@@ -51,17 +51,17 @@ const Statistics = (() => {
     const words = "Kendall's tau between the ranks on original and rewritten texts: "
       + there.map((r) => name(r) + " " + fixed(r.tau_mean, 2) + (isNumber(r.within_mean) ? ", between seeds " + fixed(r.within_mean, 2) : "")).join("; ") + ". The table has all numbers.";
     const build = (P) => {
-      const ends = (r, m, s) => (isNumber(r[m]) && isNumber(r[s]) ? [r[m] - r[s], r[m] + r[s]] : [r[m], r[m]]);
+      const ends = (r, m, s) => (isNumber(r[s]) ? [Math.max(-1, r[m] - r[s]), Math.min(1, r[m] + r[s])] : [r[m], r[m]]);
       const f = Charts.figure(P, {
-        height: 70 + 30 * there.length, y: there.map(name).reverse(), title: "Kendall's tau (mean over datasets, line: one standard deviation)",
-        x: [Math.max(-1.02, Math.min(0, ...there.map((r) => ends(r, "tau_mean", "tau_sd")[0])) - 0.02), Math.max(1.04, ...there.map((r) => ends(r, "tau_mean", "tau_sd")[1] + 0.02))],
+        height: 70 + 30 * there.length, y: there.map(name).reverse(), title: "Kendall's tau (mean over datasets, line: one standard deviation, at most to 1)",
+        x: [Math.min(0, ...there.map((r) => ends(r, "tau_mean", "tau_sd")[0])) - 0.03, 1.03],
       });
       const layers = [["within_mean", "within_sd", Charts.MUTED, "between seeds", () => "circle_x", 0.15],
         ["tau_mean", "tau_sd", Charts.INK, "original against rewritten", (r) => Charts.marker(axisOf.get(r.row) ?? r.row), -0.12]];
       for (const [m, s, colour, what, marker, shift] of layers) {
         const own = there.filter((r) => isNumber(r[m]));
         if (!own.length) continue;
-        const at = own.map((r) => [name(r), shift]);
+        const at = own.map((r) => [name(r), isNumber(r.within_mean) ? shift : 0]);
         const fillOf = (r) => (m === "tau_mean" ? Charts.colour(axisOf.get(r.row) ?? r.row) : "#ffffff");
         f.segment({ field: "low" }, { field: "at" }, { field: "high" }, { field: "at" }, {
           source: Charts.source({ low: own.map((r) => ends(r, m, s)[0]), high: own.map((r) => ends(r, m, s)[1]), at }), line_color: colour, line_width: 1.5,

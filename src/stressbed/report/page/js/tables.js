@@ -26,7 +26,7 @@ const Tables = (() => {
     const body = make("tbody");
     const heads = columns.map((c) => {
       const button = make("button", { type: "button", title: c.hint }, c.label);
-      const th = make("th", { scope: "col", class: c.numeric ? "number" : "" }, button);
+      const th = make("th", { scope: "col", class: c.head ? "head" : c.numeric ? "number" : "" }, button);
       button.addEventListener("click", () => {
         const again = now.key === c.key;
         now.descending = again ? !now.descending : Boolean(c.numeric && !c.ascending);
@@ -44,11 +44,11 @@ const Tables = (() => {
       const shown = column ? sorted(rows, column, now.descending) : rows;
       fill(body, ...shown.map((row) => make("tr", {}, ...columns.map((c) => {
         const content = c.cell(row);
-        return make(c.head ? "th" : "td", { scope: c.head ? "row" : null, class: c.numeric ? "number" : "" }, content);
+        return make(c.head ? "th" : "td", { scope: c.head ? "row" : null, class: c.head ? "head" : c.numeric ? "number" : "" }, content);
       }))));
       if (onSort) onSort(shown, byHand);
     };
-    const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...heads)), body);
+    const table = make("table", {}, make("caption", {}, make("span", { text: caption })), make("thead", {}, make("tr", {}, ...heads)), body);
     draw(false);
     return scrolling(table, caption);
   };
