@@ -51,6 +51,21 @@ def _parser() -> argparse.ArgumentParser:
     ):
         sub = add(name, text, do)
         sub.add_argument("--out", required=True, type=Path, help="folder of the export")
+    text = "compare two finished runs: the same model before and after a change"
+    sub = commands.add_parser("compare-runs", help=text, description=text)
+    sub.add_argument("before", help="config or folder of the run before the change")
+    sub.add_argument("after", help="config or folder of the run after it")
+    sub.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="an embedder that has another id after it",
+    )
+    sub.add_argument("--out", type=Path, help="folder for the text and the tables (CSV, Markdown, LaTeX)")
+    sub.add_argument("--resamples", type=int, default=2000, help="bootstrap samples of items")
+    sub.add_argument("--seed", type=int, default=0, help="seed of these samples")
+    sub.set_defaults(do=_compare)
     text = "put exported answers into a results folder's store, so that a run there asks nothing"
     sub = commands.add_parser("import-rewrites", help=text, description=text)
     sub.add_argument("folder", type=Path, help="what `export-rewrites` wrote")
@@ -103,6 +118,19 @@ def _export_rewrites(args: argparse.Namespace) -> int:
     from stressbed.report.export_rewrites import export_rewrites
 
     _say(f"wrote {args.out}: {export_rewrites(plan=resolved(_plan(args.config)), out=args.out)}")
+    return 0
+
+
+def _compare(args: argparse.Namespace) -> int:
+    from stressbed.compare.command import compare_runs, mapped
+
+    found = compare_runs(
+        args.before, args.after, mapping=mapped(args.map), resamples=args.resamples, seed=args.seed
+    )
+    sys.stdout.write(found.text)
+    if args.out is not None:
+        found.write(args.out)
+        sys.stderr.write(f"wrote {args.out}\n")
     return 0
 
 

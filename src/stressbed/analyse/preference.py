@@ -153,7 +153,8 @@ def _between(totals: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Pairs:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateWarning)
         for a, b in pairs:
-            values = (totals[a] - totals[b]).to_numpy(dtype=np.float64)
+            # Rounding errors of sums are no differences, and ranks would take them for some.
+            values = (totals[a] - totals[b]).to_numpy(dtype=np.float64).round(9)
             place = hodges_lehmann(values)
             found.append(Difference(place.estimate, place.low, place.high, signed_rank(values).p))
     return _corrected(pairs, found)

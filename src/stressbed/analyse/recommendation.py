@@ -131,7 +131,7 @@ def _loss(
     study: Study, embedder: str, transformation: str, deltas: pd.Series, item_intervals: pd.DataFrame | None
 ) -> Loss:
     """Return what a transformation costs an embedder, with the interval that the data give."""
-    losses = -deltas.dropna()
+    losses = -deltas.dropna().round(9)  # rounding errors of sums are no losses
     n, lacking = len(losses), len(deltas) - len(losses)
     left_out = f"{lacking} of {len(deltas)} datasets have no score and are left out." if lacking else ""
     if n == 0:

@@ -1,0 +1,167 @@
+"""A finished run as it lies on disk: its scores, its items, and what decided them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from stressbed import paths
+from stressbed.config import Plan, load_run
+from stressbed.config.load import read_config
+from stressbed.errors import ConfigError, StressbedError, suggest
+from stressbed.select.winner import resolved
+from stressbed.store import Store, read_json, read_parquet
+
+CELLS = "cells"
+"""Folder of the cells in the store."""
+
+SCORES, ITEMS, CONFIG = "scores.parquet", "items.parquet", "config.yaml"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What decided a cell.
+
+    Attributes:
+        dataset: Hash of the frozen dataset.
+        texts: Hash of the rewritten texts; empty for the original.
+        embedder: Hash of what decides the embedder's vectors.
+        versions: Versions of the packages that scored it.
+    """
+
+    dataset: str
+    texts: str
+    embedder: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes:
+        folder: Its folder, `<results>/runs/<run>`.
+        config: Its resolved config; empty if there is none.
+        scores: Rows of its `scores.parquet`.
+        plan: Its plan, if its config still fits the catalogue.
+    """
+
+    folder: Path
+    config: Mapping[str, Any]
+    scores: pd.DataFrame
+    plan: Plan | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the run."""
+        return self.folder.name
+
+    @property
+    def results(self) -> Path:
+        """Folder of all results that its cells lie in."""
+        return self.folder.resolve().parents[1]
+
+    @property
+    def embedders(self) -> list[str]:
+        """Its embedders, in its order."""
+        return [str(e) for e in self.scores["embedder"].unique()]
+
+    @property
+    def datasets(self) -> list[str]:
+        """Its datasets, in its order."""
+        return [str(d) for d in self.scores["dataset"].unique()]
+
+    @property
+    def generators(self) -> list[str]:
+        """Its generators, in its order."""
+        rewritten = self.scores[self.scores["transformation"] != "original"]
+        return [str(g) for g in rewritten["generator"].unique()]
+
+    @cached_property
+    def _store(self) -> Store:
+        return Store(self.results / paths.STORE)
+
+    def facts(self, fingerprint: str, cell_path: str) -> Facts | None:
+        """Return what decided a cell; None if neither its file nor the store knows.
+
+        A cell's file may be that of a later run by now, with another fingerprint: the store keeps both.
+
+        Raises:
+            StoreError: The cell's file or its entry in the store is damaged.
+        """
+        if not fingerprint:
+            return None
+        try:
+            record = read_json(self.results / cell_path)
+        except FileNotFoundError:
+            record = {}
+        if record.get("fingerprint") != fingerprint:
+            stored = self._store.get(CELLS, fingerprint)
+            if stored is None:
+                return None
+            record = json.loads(stored)
+        keys = ("dataset_hash", "texts_hash", "embedder_identity")
+        dataset, texts, embedder = (str(record.get(k) or "") for k in keys)
+        return Facts(dataset, texts, embedder, dict(record.get("versions") or {})) if dataset else None
+
+    def items(self, embedder: str, dataset: str) -> pd.DataFrame:
+        """Return the rows of `items.parquet` of one embedder on one dataset; none if there is no such file.
+
+        Raises:
+            StoreError: The file is damaged.
+        """
+        import pyarrow.compute as pc
+
+        try:
+            table = read_parquet(self.folder / ITEMS)
+        except FileNotFoundError:
+            return pd.DataFrame()
+        chosen = pc.and_(pc.equal(table["embedder"], embedder), pc.equal(table["dataset"], dataset))
+        found: pd.DataFrame = table.filter(chosen).to_pandas()
+        return found
+
+
+def read_run(source: str) -> Run:
+    """Return a run, given its config or its folder.
+
+    Raises:
+        ConfigError: There is no such file or folder, or the run has not been made.
+        StoreError: Its scores are damaged.
+    """
+    path = Path(source)
+    if path.is_file():
+        plan = resolved(load_run(read_config(path)))
+        return _read(plan.run_folder, plan, f"make it first: `snakemake --configfile {source}`")
+    if not path.is_dir():
+        near = suggest(path.name, [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else [])
+        raise ConfigError(
+            "no such run", where=source,
+            allowed="a run config, or a run's folder such as results/runs/quickstart",
+            do=near or "check the path",
+        )  # fmt: skip
+    return _read(path, _plan_of(path), "name the folder of a finished run: results/runs/NAME")
+
+
+def _read(folder: Path, plan: Plan | None, remedy: str) -> Run:
+    try:
+        scores = read_parquet(folder / SCORES).to_pandas()
+    except FileNotFoundError as e:
+        raise ConfigError("the run has no scores yet", where=str(folder / SCORES), do=remedy) from e
+    config = folder / CONFIG
+    held = yaml.safe_load(config.read_text(encoding="utf-8")) if config.is_file() else {}
+    return Run(folder, held or {}, scores, plan)
+
+
+def _plan_of(folder: Path) -> Plan | None:
+    """Return the plan of a run's own config, or None: its catalogue may be gone or elsewhere."""
+    try:
+        return resolved(load_run(read_config(folder / CONFIG)))
+    except StressbedError:
+        return None
