@@ -268,7 +268,8 @@ def _gap(part: _Part) -> Iterator[Finding]:
         english, multilingual = (f"{-row[g]:.2f}" for g in ("english", "multilingual"))
         yield Finding(
             f"English datasets lose {english} points, multilingual ones {multilingual}: a gap of "
-            f"{row['gap']:.2f}{interval} ({words}; {row['n_english']} and {row['n_multilingual']} embedders).",
+            f"{row['gap']:.2f}{interval} ({words}; {row['n_english']} and {row['n_multilingual']} embedders"
+            ").",
             part.paper("gap", words),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -11,7 +12,7 @@ import pandas as pd
 from stressbed.analyse.aggregate import ORIGINAL, strict_mean
 from stressbed.analyse.study import TOTAL, Analysed, Study, per_study, rows_of, with_axes
 from stressbed.analyse.table import Table
-from stressbed.stats.interval import Floats
+from stressbed.stats.interval import DegenerateWarning, Floats
 from stressbed.stats.rank_correlation import kendall_taus
 
 IDENTICAL = "identical by construction"
@@ -76,7 +77,7 @@ def taus(study: Study) -> pd.DataFrame:
         scores = study.scores.xs(dataset, level="dataset").dropna()
         if len(scores) < 2:
             continue
-        tau = kendall_taus(
+        tau = _kendall(
             scores[[r for r, _ in rows]].to_numpy().T, np.tile(scores[ORIGINAL].to_numpy(), (len(rows), 1))
         )
         for (row, level), value in zip(rows, tau, strict=True):
@@ -88,6 +89,13 @@ def taus(study: Study) -> pd.DataFrame:
                 }
             )  # fmt: skip
     return pd.DataFrame(found, columns=BY_DATASET)
+
+
+def _kendall(x: Floats, y: Floats) -> Floats:
+    """Return the taus of paired rows; NaN, which the tables count, where a row has no ranking."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateWarning)
+        return kendall_taus(x, y)
 
 
 def _summary(study: Study) -> tuple[Sequence[Mapping[str, object]], Sequence[str]]:
@@ -168,7 +176,7 @@ def _within(seeds: Mapping[int, pd.DataFrame], dataset: str, row: str, embedders
     if not pairs:
         return float("nan")
     first, second = (np.array([p[i] for p in pairs]) for i in (0, 1))
-    values: Floats = kendall_taus(first, second)
+    values = _kendall(first, second)
     kept = values[np.isfinite(values)]
     return float(kept.mean()) if len(kept) else float("nan")
 

@@ -188,6 +188,8 @@ def per_study(
         found += [{"generator": study.generator, "setting": study.setting, **r} for r in mine]
         said += sentences
     frame = pd.DataFrame(found, columns=["generator", "setting", *columns])
+    if not found and not said:
+        said = ["Left out: no cell of the run gives a value for this table."]
     kept = [*(notes if found else ()), *dict.fromkeys(said)]
     return finish(
         Table(name, title, frame, kept, decimals=decimals, digits=digits or {}), data.names, dashes=False

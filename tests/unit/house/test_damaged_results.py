@@ -9,7 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
 from fabricate import make_plan
 
 from stressbed.analyse.run import analyse

@@ -1,0 +1,91 @@
+"""Findings: each sentence's numbers come from the tables; the paper's stand beside runs of its grid only."""
+
+import pandas as pd
+import pytest
+from study_cases import analysed, made_names, made_scores, noisy
+
+from stressbed.analyse.findings import findings
+from stressbed.analyse.paper import PAPER, reported
+from stressbed.analyse.statistics import STATISTICS
+from stressbed.analyse.tables import delta_by_transformation, hteb_scores
+
+E, D = tuple("abcde"), tuple(f"d{i}" for i in range(10))
+
+
+def tables_of(names, scores, **more):
+    data = analysed(names, scores, **more)
+    found = [f(data) for f in STATISTICS.values()]
+    found += [hteb_scores(scores, names), delta_by_transformation(scores, names)]
+    return {t.name: t.frame for t in found}
+
+
+def planted(names):
+    base = noisy(1, spread=0.5)
+    weak = {"a": "length"}
+    return lambda e, d, t, s: (
+        base(e, d, t, s)
+        - (0 if t == "original" else 8.0 if names.axes[t] == weak.get(e, "language") else 1.0)
+    )
+
+
+def test_counts_are_those_of_the_planted_profiles():
+    names = made_names(E, D)
+    said = findings(tables_of(names, made_scores(names, planted(names))), names, run="mine")
+    assert "Most disruptive of 5: Language for 4 and Length for 1; for 5 in at least 95 %" in said
+    assert "5 of 5 score lower than on the originals." in said
+    assert (
+        "8 of 8 transformations shift the scores significantly (Wilcoxon, Holm), 8 of them downwards" in said
+    )
+    assert "paper" not in said
+
+
+@pytest.mark.parametrize(("run", "there"), [("hteb-english", True), ("hteb", False), ("hteb-like-me", False)])
+def test_the_papers_numbers_stand_beside_its_own_grid(run, there):
+    names = made_names(E, D)
+    said = findings(tables_of(names, made_scores(names, planted(names))), names, run=run)
+    assert ("*(paper: 8.41)*" in said) == there
+    assert ("*(paper: Language 8, Length 3 of 11)*" in said) == there
+
+
+def test_a_run_with_both_settings_has_both_of_the_papers_numbers():
+    groups = {d: "english" if i < 6 else "multilingual" for i, d in enumerate(D)}
+    names = made_names(E, D, settings=groups, language_groups=groups)
+    said = findings(tables_of(names, made_scores(names, planted(names))), names, run="hteb")
+    assert said.index("## English") < said.index("8.41") < said.index("## Multilingual") < said.index("2.04")
+    assert "(all, with Language; 5 and 5 embedders). *(paper: 6.37)*" in said
+
+
+def test_few_datasets_make_no_claims_about_intervals_or_tests():
+    names = made_names(E, D[:3])
+    said = findings(tables_of(names, made_scores(names, planted(names))), names, run="mine")
+    assert "interval of the drop" not in said
+    assert "95 % of resampled" not in said
+    assert "cannot be tested: 3 observations are too few" in said
+
+
+def test_empty_tables_give_no_sentences():
+    names = made_names(E[:1], D[:1])
+    empty = {k: v.iloc[:0] for k, v in tables_of(names, made_scores(names, noisy(1))).items()}
+    said = findings(empty, names, run="mine")
+    assert "- " not in said
+    assert findings({}, names, run="mine") == said
+
+
+def test_translated_datasets_are_told_beside_the_papers():
+    frame = pd.DataFrame(
+        [
+            {"source": "stsbenchmark", "translated": "stsbenchmark-deu", "language": "deu-Latn",
+             "embedder": "(all)", "source_original": 80.0, "source_drop": 14.0, "translated_original": 75.0,
+             "translated_drop": 9.5}
+        ]
+    )  # fmt: skip
+    said = findings({"translated_datasets": frame}, made_names(E, D), run="hteb-german")
+    assert "the drop is 14.0 points on stsbenchmark and 9.5 on stsbenchmark-deu" in said
+    assert "*(paper: 14.9 and 10.2)*" in said
+
+
+def test_every_number_of_the_paper_is_found_by_its_setting():
+    for claim, by in PAPER.items():
+        for setting, text in by.items():
+            assert reported(claim, run="hteb", setting=setting) == text
+            assert reported(claim, run="quickstart", setting=setting) == ""

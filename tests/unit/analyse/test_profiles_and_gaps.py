@@ -1,0 +1,196 @@
+"""Profiles, ranks, gaps, sizes, training overlap: planted truths and numbers made by hand."""
+
+import numpy as np
+import pytest
+from study_cases import analysed, hash_of, made_names, made_scores, noisy
+
+from stressbed.analyse.gap import setting_gap, setting_gap_by_embedder
+from stressbed.analyse.profiles import axis_correlations, axis_profiles, cluster_spearman, drops_by_cell
+from stressbed.analyse.ranks import hteb_ranks
+from stressbed.analyse.size import size_ablation
+from stressbed.analyse.statistics import STATISTICS
+from stressbed.analyse.write import to_csv, to_latex, to_markdown
+from stressbed.analyse.zero_shot import zero_shot
+
+E, D = ("a", "b", "c", "d"), tuple(f"d{i}" for i in range(8))
+GROUPS = {d: "english" if i < 5 else "multilingual" for i, d in enumerate(D)}
+WEAK = {"a": "lexical_stylistic", "b": "length", "c": "language"}
+
+
+def planted(names, size=5.0, spread=0.5):
+    base = noisy(9, spread=spread)
+    return lambda e, d, t, s: base(e, d, t, s) - (size if names.axes.get(t) == WEAK.get(e, "none") else 0.0)
+
+
+def test_the_planted_axis_comes_out_as_the_most_disruptive():
+    names = made_names(E, D)
+    frame = axis_profiles(analysed(names, made_scores(names, planted(names)))).frame.set_index("embedder")
+    for embedder, axis in WEAK.items():
+        assert frame.loc[embedder, "most_disruptive"] == axis
+        assert frame.loc[embedder, "certainty"] == 100
+        assert frame.loc[embedder, axis] == pytest.approx(-5, abs=0.6)
+    assert frame.loc["d", "certainty"] < 100
+    assert abs(frame.loc["d", "hteb"]) < 0.6
+
+
+def test_relative_drop_is_that_of_the_mean_scores():
+    names = made_names(("a",), D[:2])
+    levels = {"d0": 40.0, "d1": 80.0}
+    score = lambda e, d, t, s: levels[d] - (0 if t == "original" else 6.0 if d == "d0" else 0.0)  # noqa: E731
+    row = axis_profiles(analysed(names, made_scores(names, score))).frame.iloc[0]
+    assert row["relative_drop"] == pytest.approx(100 * 3 / 60)
+
+
+def test_ranks_and_means_are_those_of_the_scores_and_lie_in_their_intervals():
+    names = made_names(E, D)
+    scores = made_scores(names, planted(names, spread=4))
+    frame = hteb_ranks(analysed(names, scores)).frame.set_index("embedder")
+    originals = scores[scores["transformation"] == "original"].groupby("embedder")["score"].mean()
+    assert frame["original"].to_dict() == pytest.approx(originals.to_dict())
+    assert (frame["original"] - frame["hteb"]).to_dict() == pytest.approx(frame["drop"].to_dict())
+    assert frame["rank_original"].to_dict() == originals.rank(ascending=False).to_dict()
+    for name, low, high in (
+        ("original", "original_low", "original_high"),
+        ("hteb", "hteb_low", "hteb_high"),
+        ("drop", "drop_low", "drop_high"),
+        ("rank_hteb", "rank_low", "rank_high"),
+    ):
+        assert (frame[low] <= frame[name]).all()
+        assert (frame[name] <= frame[high]).all()
+
+
+def test_one_dataset_has_ranks_without_intervals():
+    names = made_names(E, D[:1])
+    table = hteb_ranks(analysed(names, made_scores(names, noisy(1))))
+    assert sorted(table.frame["rank_hteb"]) == [1, 2, 3, 4]
+    assert table.frame[["rank_low", "rank_high", "drop_low", "hteb_high"]].isna().all(axis=None)
+    assert any("no intervals" in n for n in table.notes)
+
+
+def test_the_gap_is_the_difference_of_means_over_datasets_then_embedders():
+    names = made_names(E, D, language_groups=GROUPS)
+
+    def score(e, d, t, s):
+        loss = {"english": 4.0, "multilingual": 1.0}[GROUPS[d]]
+        more = 3.0 if t in {"translation", "cross_translation"} and GROUPS[d] == "english" else 0.0
+        return 50.0 - (0 if t == "original" else loss + more)
+
+    table = setting_gap(analysed(names, made_scores(names, score))).frame.set_index(["condition", "axes"])
+    whole = table.loc[("all", "with_language")]
+    assert (whole["english"], whole["multilingual"], whole["gap"]) == (-5.0, -1.0, 4.0)
+    assert (whole["gap_low"], whole["gap_high"]) == pytest.approx((4.0, 4.0))
+    assert table.loc[("shared", "without_language"), "gap"] == 3.0
+    one = setting_gap_by_embedder(analysed(names, made_scores(names, score))).frame.set_index("embedder")
+    assert one.loc["a", "english_relative"] == -10.0
+    assert one.loc["(mean)", "multilingual_delta"] == -1.0
+
+
+def test_only_embedders_with_both_groups_are_shared():
+    names = made_names(
+        E, D, language_groups=GROUPS, settings=GROUPS, members={"english": "abc", "multilingual": "cd"}
+    )
+    pairs = {(e, d) for d in D for e in ("abc" if GROUPS[d] == "english" else "cd")}
+    data = analysed(names, made_scores(names, noisy(2), pairs=pairs))
+    frame = setting_gap(data).frame.set_index(["condition", "axes"])
+    assert frame.loc[("all", "with_language"), ["n_english", "n_multilingual"]].tolist() == [3, 2]
+    assert frame.loc[("shared", "with_language"), ["n_english", "n_multilingual"]].tolist() == [1, 1]
+    assert setting_gap_by_embedder(data).frame["embedder"].tolist() == ["c", "(mean)"]
+
+
+def test_a_translated_dataset_is_not_counted_among_the_multilingual_ones():
+    groups = {**dict.fromkeys(D[:4], "english"), "d4": "multilingual"}
+    names = made_names(E, D[:5], language_groups=groups, translations={"d4": "d0"})
+    table = setting_gap(analysed(names, made_scores(names, noisy(2))))
+    assert len(table.frame) == 0
+    assert table.notes == ["Left out: the run has no multilingual datasets."]
+
+
+def test_correlations_find_axes_that_go_together():
+    names = made_names(tuple("abcdefgh"), D)
+
+    def score(e, d, t, s):
+        both = 2.0 * hash_of(e) % 7 if names.axes.get(t) in {"length", "language"} else 0.0
+        return noisy(5, spread=0.3)(e, d, t, s) - both
+
+    frame = axis_correlations(analysed(names, made_scores(names, score))).frame
+    found = frame.set_index(["level", "first", "second"])["rho"]
+    assert found["embedder", "length", "language"] > 0.8
+    assert found["cell", "length", "language"] > 0.7
+    assert abs(found["cell", "lexical_stylistic", "length"]) < 0.6
+    assert set(frame["n"]) == {8}
+
+
+def test_resampling_clusters_keeps_their_rows_together():
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.normal(size=(6, 1)), 50, axis=1) + rng.normal(0, 0.01, size=(6, 50))
+    estimate, low, high = cluster_spearman(x, x + rng.normal(0, 1, size=x.shape), resamples=300, rng=rng)
+    assert low < estimate < high
+    assert high - low > 0.2  # six clusters, not 300 cells
+
+
+def test_drops_are_original_minus_transformed():
+    names = made_names(("a",), ("d0",), transformations=("expansion",))
+    score = lambda e, d, t, s: 70.0 if t == "original" else 60.0 + s  # noqa: E731
+    row = drops_by_cell(analysed(names, made_scores(names, score))).frame.iloc[0]
+    assert (row["original"], row["drop"], row["axis"]) == (70.0, 8.0, "length")
+
+
+def test_families_stand_by_size_and_single_members_do_not():
+    names = made_names(
+        E, D, families={"a": "f", "b": "f", "c": "g"}, parameters={"a": 900, "b": 100, "c": 5, "d": 7}
+    )
+    frame = size_ablation(analysed(names, made_scores(names, noisy(1)))).frame
+    assert frame["embedder"].tolist() == ["b", "a"]
+    assert frame["parameters"].tolist() == [100, 900]
+
+
+def test_zero_shot_pairs_are_averaged_alone():
+    names = made_names(("a", "b"), D[:2])
+    score = lambda e, d, t, s: 50.0 - (0 if t == "original" else 10.0 if e == "a" else 2.0)  # noqa: E731
+    known = {("a", "d0"): False, ("b", "d0"): True, ("b", "d1"): True, ("a", "d1"): None}
+    row = zero_shot(analysed(names, made_scores(names, score), zero_shot=known)).frame.iloc[0]
+    assert (row["drop_all"], row["drop_zero_shot"]) == (6.0, 2.0)
+    assert row[["pairs", "zero_shot_pairs", "trained_pairs", "unknown_pairs"]].tolist() == [4, 2, 1, 1]
+    table = zero_shot(analysed(names, made_scores(names, score)))
+    assert len(table.frame) == 0
+    assert "no training data on record" in table.notes[0]
+
+
+@pytest.mark.parametrize("statistic", list(STATISTICS))
+@pytest.mark.parametrize(
+    ("embedders", "datasets", "seeds", "transformations"),
+    [
+        (("a",), ("d0",), (1,), ("paraphrasing",)),
+        (("a", "b"), ("d0",), (1, 2), ("translation",)),
+        (("a",), D, (1, 2), ("paraphrasing", "expansion")),
+        (E, ("d0", "d1"), (1,), ("expansion", "translation")),
+    ],
+)
+def test_no_statistic_breaks_on_a_small_run(statistic, embedders, datasets, seeds, transformations):
+    names = made_names(embedders, datasets, transformations=transformations)
+    for score in (noisy(1), lambda *_: 50.0, lambda *_: 0.0, lambda *_: None):
+        table = STATISTICS[statistic](analysed(names, made_scores(names, score, seeds=seeds)))
+        assert table.name == statistic
+        assert len(table.frame) or table.notes
+        assert all(text for text in (to_csv(table.frame), to_markdown(table, names), to_latex(table, names)))
+
+
+@pytest.mark.parametrize("statistic", list(STATISTICS))
+def test_the_same_twice_and_in_any_order_of_rows(statistic):
+    names = made_names(E, D, language_groups=GROUPS)
+    scores = made_scores(names, noisy(11))
+    first = STATISTICS[statistic](analysed(names, scores)).frame
+    again = STATISTICS[statistic](analysed(names, scores.sample(frac=1, random_state=3))).frame
+    assert to_csv(first) == to_csv(again)
+
+
+@pytest.mark.parametrize("statistic", ["shifts", "axis_profiles", "setting_gap", "split_half"])
+def test_deltas_do_not_hang_on_the_level_of_the_scores(statistic):
+    names = made_names(E, D, language_groups=GROUPS)
+    base = noisy(12)
+    low, high = (
+        STATISTICS[statistic](analysed(names, made_scores(names, lambda *c, k=k: base(*c) + k))).frame
+        for k in (0.0, 7.0)
+    )
+    columns = [c for c in low.columns if c != "relative_drop"]
+    assert to_csv(low[columns]) == to_csv(high[columns])
