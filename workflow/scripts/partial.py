@@ -11,6 +11,8 @@ from stressbed.collect.cells import collect
 from stressbed.config import load_run
 from stressbed.jobs import job
 from stressbed.plot.run import plot
+from stressbed.report.page import FILE
+from stressbed.report.page.build import write_page
 from stressbed.select.winner import resolved
 from stressbed.workflow import Grid
 
@@ -29,3 +31,11 @@ with job("partial", log_file=snakemake.log[0]) as this:
         folder=folder / "tables",
     )
     plot(tables=folder / "tables", names=names, folder=folder / "figures")
+    write_page(
+        tables=folder / "tables",
+        names=names,
+        out=folder / FILE,
+        run=plan.config.run,
+        description=plan.config.description,
+        notice=f"The run was not finished when this page was written. {plan.config.notice}",
+    )

@@ -170,11 +170,12 @@ def test_languages_have_tags_and_names(code, tag, name):
 
 def test_findings_become_points_and_paragraphs(tmp_path):
     (tmp_path / "findings.md").write_text(
-        "# Findings\n\n## Axes\n\n- **Language** costs `most`\n  on English.\n- Two\n\nA paragraph \\<b\\>.\n"
+        "# Findings\n\n## Axes\n\n- **Language** costs `most`\n  on English. *(paper: 5 of 11)*\n"
+        "- Two\n\nA paragraph \\<b\\>.\n"
     )
     assert page_data(tables=tmp_path, names=make_names())["findings"] == [
         {"kind": "heading", "text": "Axes"},
-        {"kind": "point", "text": "Language costs most on English."},
+        {"kind": "point", "text": "Language costs most on English. (paper: 5 of 11)"},
         {"kind": "point", "text": "Two"},
         {"kind": "paragraph", "text": "A paragraph <b>."},
     ]

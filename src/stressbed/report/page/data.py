@@ -147,7 +147,7 @@ def _words(path: Path) -> tuple[str, list[str]]:
     return title, [line for line in lines if line and not line.startswith(("#", "|"))]
 
 
-_MARKUP = re.compile(r"\*\*|`|\\(?=[\\`*_{}\[\]<>|#])")
+_MARKUP = re.compile(r"(?<!\\)\*{1,2}|`|\\(?=[\\`*_{}\[\]<>|#])")
 
 
 def _findings(*places: Path) -> list[Json]:

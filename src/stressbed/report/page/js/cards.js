@@ -65,7 +65,7 @@ const Cards = (() => {
   };
   const worst = (embedder) => {
     const rows = Page.rows("worst_items").filter((r) => r.embedder === embedder).sort((a, b) => a.delta - b.delta).slice(0, 3);
-    if (!rows.length) return section("Worst items", Page.say(Page.has("worst_items") ? "None of this embedder's items is shown." : Page.missing("worst_items")));
+    if (!rows.length) return null;
     return make("details", { class: "part" }, make("summary", { text: "Three items that lose most" }), ...rows.map((r) => Items.item(r, { level: "h4", brief: true })));
   };
   const card = (embedder, standing, n) => {
