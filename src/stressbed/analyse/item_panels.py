@@ -20,7 +20,7 @@ COLUMNS = (
     "embedder", "dataset", "subset", "split", "generator", "transformation", "seed", "unit", "item", "metric",
     "value", "original", "gold",
 )  # fmt: skip
-REPEATED = [c for c in COLUMNS if c not in {"seed", "item", "value", "original", "gold"}]
+REPEATED = frozenset(COLUMNS) - {"seed", "item", "value", "original", "gold"} | {"field", "language", "flags"}
 """Columns with few different values: read as categories, which takes a tenth of the memory."""
 
 VARIANT = ["generator", "transformation", "seed"]
@@ -61,9 +61,19 @@ def read_blocks(path: Path) -> Iterator[pd.DataFrame]:
     Raises:
         StoreError: The file is damaged.
     """
-    with reading(path), pq.ParquetFile(path, read_dictionary=REPEATED) as file:
-        groups = (file.read_row_group(i, columns=list(COLUMNS)) for i in range(file.num_row_groups))
-        yield from blocks(g.to_pandas() for g in groups)
+    yield from blocks(read_groups(path, COLUMNS))
+
+
+def read_groups(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a tidy table in the groups in which they were written.
+
+    Raises:
+        StoreError: The file is damaged.
+    """
+    repeated = [c for c in columns if c in REPEATED]
+    with reading(path), pq.ParquetFile(path, read_dictionary=repeated) as file:
+        for i in range(file.num_row_groups):
+            yield file.read_row_group(i, columns=list(columns)).to_pandas()
 
 
 def blocks(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -91,7 +101,7 @@ def panels(block: pd.DataFrame) -> list[Panel]:
     """Return the panels of a block (see `read_blocks`); the original is a column of theirs, not a variant."""
     rows = block[block["transformation"] != ORIGINAL]
     cells: dict[tuple[Any, ...], dict[str, _Segment]] = {}
-    for (*place, metric), part in _runs(rows, ["subset", "split", "unit", *VARIANT, "metric"]):
+    for (*place, metric), part in runs(rows, ["subset", "split", "unit", *VARIANT, "metric"]):
         cells.setdefault(tuple(place), {})[metric] = _Segment.of(part)
     found: dict[tuple[Any, ...], list[tuple[Variant, dict[str, _Segment]]]] = {}
     for (subset, split, unit, *variant), segments in cells.items():
@@ -102,7 +112,7 @@ def panels(block: pd.DataFrame) -> list[Panel]:
     return [_panel(k[0], k[1], k[2], members) for k, members in found.items()]
 
 
-def _runs(rows: pd.DataFrame, by: list[str]) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+def runs(rows: pd.DataFrame, by: list[str]) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
     """Yield rows by key; rows of a key follow each other in the file, which makes this fast."""
     if rows.empty:
         return

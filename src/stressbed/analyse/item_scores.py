@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.stats import rankdata
 
 from stressbed.analyse.item_panels import Panel
 from stressbed.analyse.item_statistics import GoldRanks, average_precision, mean, pearson
@@ -73,3 +74,37 @@ def statistic_of(panel: Panel, *, metric: str, task_type: str) -> Statistic | No
     if metric.endswith("spearman"):
         return Statistic("spearman", have[:1], falling)
     return Statistic("pearson", have[:1], falling) if metric.endswith("pearson") else None
+
+
+def per_item(panel: Panel, *, task_type: str) -> tuple[Floats, Floats] | None:
+    """Return what each item is worth in every variant and in the original, each of shape (n, v); 0 to 1.
+
+    A query's or summarised document's metric is its own. A pair has none, since a correlation belongs
+    to all pairs together. Its worth is how well its place among the pairs agrees with what people
+    said: 1 minus the distance between the rank of its similarity and that of its gold score (both as
+    shares of the pairs), or its label of 0 or 1. An item of mined bitext is worth its F1.
+
+    None for experiments, which are no texts, and for pairs of which nothing is known.
+    """
+    metric = next((m for m in ("f1", "correct") if m in panel.values), next(iter(panel.values)))
+    values, originals = panel.values[metric], panel.originals[metric]
+    if panel.unit == "experiment":
+        return None
+    if panel.unit != "pair" or metric in {"f1", "correct"}:
+        return values, originals
+    if np.isnan(panel.gold).any():
+        return None
+    labelled = task_type == "PairClassification"
+    sign = -1 if labelled and metric in DISTANCES else 1
+    place = panel.gold[:, None] if labelled else shares(panel.gold[:, None])
+    after, before = (1 - np.abs(shares(sign * x) - place) for x in (values, originals))
+    return after, before
+
+
+def shares(values: Floats) -> Floats:
+    """Return the rank of each value within its column as a share of the rows, between 0 and 1.
+
+    Equal values have their mean rank. NaN throughout a column that holds a NaN.
+    """
+    found: Floats = (rankdata(values, axis=0) - 0.5) / len(values)
+    return np.where(np.isnan(values).any(axis=0), np.nan, found)

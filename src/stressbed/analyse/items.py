@@ -17,6 +17,7 @@ from stressbed.analyse.table import Table
 from stressbed.analyse.tables import finish
 from stressbed.collect.schema import ALL, OK
 from stressbed.fingerprint import text_digest
+from stressbed.stats.coverage import coverage_note
 from stressbed.stats.interval import Floats
 
 TOLERANCE = 0.01
@@ -218,6 +219,8 @@ def _row(
     defined = drops[np.isfinite(drops)]
     left_out = resamples - len(defined)
     notes = [EXPERIMENTS] if found.unit == "experiment" else []
+    if note := coverage_note(found.fewest):
+        notes.append(note if len(found.scores) == 1 else f"in the smallest subset: {note}")
     if left_out:
         notes.append(f"{left_out} samples have no score and are left out")
     if len(defined) < resamples / 2:
@@ -227,14 +230,14 @@ def _row(
     return row | {"low": float(low), "high": float(high), "method": method, "note": "; ".join(notes)}
 
 
-def in_order(frame: pd.DataFrame, names: Names) -> pd.DataFrame:
-    """Return rows in the run's order of generators, embedders, datasets and transformations, then seeds."""
+def in_order(frame: pd.DataFrame, names: Names, *, then: Sequence[str] = ("seed",)) -> pd.DataFrame:
+    """Return rows in the run's order of generators, embedders, datasets and transformations, then others."""
     known = {
         "generator": names.generators, "embedder": names.embedders, "dataset": names.datasets,
         "transformation": names.transformations,
     }  # fmt: skip
     ranks = {c: {name: i for i, name in enumerate(order)} for c, order in known.items()}
-    keys = [c for c in (*ranks, "seed") if c in frame.columns]
+    keys = [c for c in (*ranks, *then) if c in frame.columns]
     return frame.sort_values(
         keys,
         key=lambda c: c.map(ranks[str(c.name)]) if c.name in ranks else c,

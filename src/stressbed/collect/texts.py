@@ -108,7 +108,8 @@ def collect_texts(*, plan: Plan, out: Path) -> int:
                 table = text_rows(frozen, variant, changes)
                 n += table.num_rows
                 if table.num_rows:
-                    writer.write_table(table)
+                    # A variant is read as a whole, so it must not be cut into several groups.
+                    writer.write_table(table, row_group_size=table.num_rows)
 
     write_atomic(out, write)
     return n

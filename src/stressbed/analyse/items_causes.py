@@ -1,0 +1,243 @@
+"""What makes items fall: their change against what became of their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from stressbed.analyse.item_features import (
+    LANGUAGE,
+    MEASURED,
+    Features,
+    TextFeatures,
+    drift_features,
+    text_features,
+)
+from stressbed.analyse.item_panels import Panel, Variant, panels
+from stressbed.analyse.item_scores import per_item, shares
+from stressbed.analyse.item_statistics import draw_weights
+from stressbed.analyse.items import HELD, CellFacts, Facts, cell_facts
+from stressbed.analyse.names import Names
+from stressbed.analyse.table import Table
+from stressbed.analyse.tables import finish
+from stressbed.fingerprint import text_digest
+from stressbed.stats.coverage import coverage_note
+from stressbed.stats.interval import Floats
+
+LEVEL = 0.95
+FEWEST = 3
+"""Items that a correlation or a difference needs."""
+
+COLUMNS = ("generator", "embedder", "cause", "rho", "difference", "low", "high", "n", "note")
+NOTES = (
+    "An item's delta (transformed minus original) is that of its query's metric, its document's correlation, "
+    "or a pair's agreement with what people said (see worst_items). Everything is compared within a dataset, "
+    "subset and variant; experiments have no texts and are left out.",
+    "rho: Spearman's correlation of delta with the cause, ranks within dataset and variant; negative: the "
+    "larger, the more is lost. difference: mean delta of texts in this language, or with this flag, minus "
+    "that of the others, in points of 100; negative: they lose more.",
+    "low, high: 95 % percentile interval of a bootstrap over items, all variants of an item together; ranks "
+    "and group means are those of all items. n: items times variants. Causes hang together (a longer text "
+    "has moved further), and nothing here says which of them is at work.",
+    "length_ratio: characters after per character before. edit_distance: Levenshtein distance over the "
+    "length of the longer text. drift: 1 minus the cosine of the item's text before and after.",
+)
+
+
+@dataclass
+class _Cause:
+    """Sums of one cause over everything of an embedder."""
+
+    n: int = 0
+    affected: float = 0
+    items: int = 0
+    total: Floats = field(default_factory=lambda: np.zeros(3))
+    samples: Floats = field(default_factory=lambda: np.zeros((3, 0)))
+
+    def count(self, x: Floats, delta: Floats) -> None:
+        """Count the items of a variant, and how many of them have the language or flag."""
+        there = np.isfinite(x) & np.isfinite(delta)
+        self.n += int(there.sum())
+        self.affected += float(x[there].sum())
+
+
+def item_causes(
+    blocks: Iterable[pd.DataFrame],
+    scores: pd.DataFrame,
+    texts: Iterable[pd.DataFrame],
+    drifts: Iterable[pd.DataFrame],
+    names: Names,
+    *,
+    resamples: int,
+    seed: int,
+) -> Table:
+    """Return per embedder how an item's change goes with what became of its texts.
+
+    Args:
+        blocks: Rows of `items.parquet`, one embedder on one dataset at a time (`read_blocks`).
+        scores: `scores.parquet`.
+        texts: Rows of `item_texts.parquet` without the texts themselves, in parts of whole variants.
+        drifts: Rows of `item_drift.parquet`, one embedder on one dataset at a time, in the same order.
+        names: Order of rows.
+        resamples: Bootstrap samples.
+        seed: Seed of the draw.
+    """
+    facts, features = cell_facts(scores), text_features(texts)
+    sums: dict[tuple[str, str, str], _Cause] = {}
+    moved = _Aligned(drifts)
+    for block in blocks:
+        embedder, dataset = str(block["embedder"].iloc[0]), str(block["dataset"].iloc[0])
+        drift = drift_features(moved.of(embedder, dataset))
+        _add_block(block, facts, features, drift, sums, resamples=resamples, seed=seed)
+    frame = pd.DataFrame(_rows(sums, names), columns=list(COLUMNS))
+    notes = list(NOTES)
+    if not features:
+        notes.append("This run has no items whose texts are known, so there is nothing to compare.")
+    elif not any(cause == "drift" and s.n for (_, _, cause), s in sums.items()):
+        notes.append("drift is lacking: the vectors of the texts are not in the store.")
+    table = Table("item_causes", "What goes with the loss of items", frame, notes, decimals=2)
+    return finish(table, names, dashes=False)
+
+
+class _Aligned:
+    """Blocks of drift, met in the order of the items' blocks; a pair without drift has none."""
+
+    def __init__(self, blocks: Iterable[pd.DataFrame]) -> None:
+        self.blocks = iter(blocks)
+        self.held: dict[tuple[str, str], pd.DataFrame] = {}
+
+    def of(self, embedder: str, dataset: str) -> pd.DataFrame | None:
+        for block in self.blocks if (embedder, dataset) not in self.held else ():
+            key = str(block["embedder"].iloc[0]), str(block["dataset"].iloc[0])
+            self.held[key] = block
+            if key == (embedder, dataset):
+                break
+        return self.held.pop((embedder, dataset), None)
+
+
+Deltas = tuple[Panel, Floats]
+"""A panel and the delta of each item in each variant, shape (n, v)."""
+
+
+def _add_block(
+    block: pd.DataFrame,
+    facts: Facts,
+    features: TextFeatures,
+    drift: Mapping[tuple[Variant, str, str], Features],
+    sums: dict[tuple[str, str, str], _Cause],
+    *,
+    resamples: int,
+    seed: int,
+) -> None:
+    """Add the items of one embedder on one dataset to the sums of their causes."""
+    embedder, dataset = str(block["embedder"].iloc[0]), str(block["dataset"].iloc[0])
+    for place, members in _by_place(block, facts.get((embedder, dataset), {})).items():
+        items = pd.Index(pd.unique(np.concatenate([p.items for p, _ in members])))
+        added: dict[tuple[str, str], Floats] = {}
+        for panel, deltas in members:
+            at = items.get_indexer(pd.Index(panel.items))
+            for delta, variant in zip(deltas.T, panel.variants, strict=True):
+                known = features.get((dataset, variant, *place)), drift.get((variant, *place))
+                columns = {c: x for f in known if f is not None for c, x in f.of(panel.items).items()}
+                for cause, x in columns.items():
+                    products = _products(x, delta, ranked=cause in MEASURED)
+                    if products is None:
+                        continue
+                    generator = variant[0]
+                    added.setdefault((generator, cause), np.zeros((len(items), 3)))[at] += products
+                    sums.setdefault((generator, embedder, cause), _Cause()).count(x, delta)
+        rng = np.random.default_rng(int(text_digest("causes", str(seed), dataset, *place)[:16], 16))
+        _add_samples(added, sums, embedder, resamples=resamples, rng=rng)
+
+
+def _by_place(block: pd.DataFrame, facts: Mapping[Variant, CellFacts]) -> dict[tuple[str, str], list[Deltas]]:
+    """Return the panels of each subset and split that are made of texts."""
+    found: dict[tuple[str, str], list[Deltas]] = {}
+    for panel in panels(block):
+        task_type = next((facts[v].task_type for v in panel.variants if v in facts), "")
+        worth = per_item(panel, task_type=task_type)
+        if worth is not None:
+            found.setdefault((panel.subset, panel.split), []).append((panel, worth[0] - worth[1]))
+    return found
+
+
+def _products(x: Floats, delta: Floats, *, ranked: bool) -> Floats | None:
+    """Return what each item adds to the sums of xy, xx and yy, shape (n, 3), both centred.
+
+    None where one side does not vary: such a variant says nothing.
+    """
+    there = np.isfinite(x) & np.isfinite(delta)
+    if there.sum() < FEWEST:
+        return None
+    a, b = x[there], 100 * delta[there]
+    if ranked:
+        a, b = shares(a[:, None])[:, 0], shares(b[:, None])[:, 0]
+    a, b = a - a.mean(), b - b.mean()
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None
+    found = np.zeros((len(x), 3))
+    found[there] = np.stack([a * b, a * a, b * b], axis=1)
+    return found
+
+
+def _add_samples(
+    added: Mapping[tuple[str, str], Floats],
+    sums: Mapping[tuple[str, str, str], _Cause],
+    embedder: str,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+) -> None:
+    """Add a dataset's products, and their sums in each sample of its items, to those of its causes."""
+    if not added:
+        return
+    keys = list(added)
+    products = np.concatenate([added[k] for k in keys], axis=1)
+    n = len(products)
+    size = max(16, HELD // n)
+    sampled = np.concatenate(
+        [
+            products.T @ draw_weights(n, min(size, resamples - start), rng)
+            for start in range(0, resamples, size)
+        ],
+        axis=1,
+    )
+    for k, (generator, cause) in enumerate(keys):
+        found = sums[generator, embedder, cause]
+        part = slice(3 * k, 3 * k + 3)
+        found.items += int((products[:, part] != 0).any(axis=1).sum())
+        found.total = found.total + products[:, part].sum(axis=0)
+        before = found.samples if found.samples.shape[1] else np.zeros((3, resamples))
+        found.samples = before + sampled[part]
+
+
+def _rows(sums: Mapping[tuple[str, str, str], _Cause], names: Names) -> Iterator[dict[str, Any]]:
+    """Yield the table's rows, measured causes first, then languages and flags by name."""
+    for generator in names.generators:
+        for embedder in names.embedders:
+            causes = [c for g, e, c in sums if (g, e) == (generator, embedder)]
+            for cause in sorted(causes, key=lambda c: (c not in MEASURED, not c.startswith(LANGUAGE), c)):
+                found = sums[generator, embedder, cause]
+                at = {"generator": generator, "embedder": embedder, "cause": cause}
+                yield at | _row(found, ranked=cause in MEASURED)
+
+
+def _row(found: _Cause, *, ranked: bool) -> dict[str, Any]:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        estimate, samples = (
+            s[0] / (np.sqrt(s[1] * s[2]) if ranked else s[1]) for s in (found.total, found.samples)
+        )
+    defined = samples[np.isfinite(samples)]
+    low = high = float("nan")
+    if found.items >= FEWEST and len(defined) > len(samples) / 2:
+        low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    notes = [] if ranked else [f"{found.affected:.0f} of {found.n} texts"]
+    notes += [note] if (note := coverage_note(found.items)) else []
+    return {
+        "rho": float(estimate) if ranked else np.nan, "difference": np.nan if ranked else float(estimate),
+        "low": float(low), "high": float(high), "n": found.n, "note": "; ".join(notes),
+    }  # fmt: skip
