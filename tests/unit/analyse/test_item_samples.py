@@ -7,6 +7,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import average_precision_score
 
 from stressbed.analyse.item_samples import NoSamplesError, item_samples
+from stressbed.analyse.preference import bootstrapped
 
 N = 40
 
@@ -99,6 +100,19 @@ def test_cells_with_other_items_are_refused():
         sampled(frame.drop(index=0), {"x": 50.0, "y": 50.0}, "cosine_spearman")
     with pytest.raises(NoSamplesError, match="no items were kept"):
         sampled(frame.iloc[:0], {"x": 50.0}, "cosine_spearman")
+
+
+def test_two_cells_that_differ_by_chance_are_seldom_told_apart():
+    """Size at 5 % of the test within a dataset; by itself the bootstrap is a little above its level."""
+    rng = np.random.default_rng(7)
+    rejected = 0
+    for _ in range(300):
+        values = {"x": rng.uniform(size=N), "y": rng.uniform(size=N)}
+        scores = {c: 100 * v.mean() for c, v in values.items()}
+        found = sampled(items(values, unit="query"), scores, "accuracy", resamples=300)
+        difference = bootstrapped(scores["x"] - scores["y"], found.samples[0] - found.samples[1])
+        rejected += difference.p < 0.05
+    assert rejected / 300 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
 
 
 def test_one_item_has_no_samples():
