@@ -94,7 +94,7 @@ class Grid:
         if self.plan.only_selects:
             return [self.run_path("config.yaml")]
         tables = expand_names(self.run_path("tables"), self.tables, analyse.SUFFIXES)
-        figures = expand_names(self.run_path("figures"), self.figures, plot.SUFFIXES)
+        figures = expand_names(self.run_path("figures"), [*self.figures, *self.cards], plot.SUFFIXES)
         summary = ("summary.json", "summary.csv", "summary.md")
         own = ("scores.parquet", "items.parquet", *summary, page.FILE, "config.yaml")
         return [
@@ -339,6 +339,11 @@ class Grid:
     def figures(self) -> list[str]:
         """Names of the figures."""
         return [*plot.FIGURES, *([plot.CROSSCHECK] if self._several else [])]
+
+    @property
+    def cards(self) -> list[str]:
+        """Names of the embedders' cards, beside the figures."""
+        return [f"{plot.CARDS}/{e}" for e in self.plan.config.embedders]
 
     @property
     def figure_tables(self) -> list[str]:

@@ -8,7 +8,7 @@ rule plot:
     output:
         expand(
             grid.run_path("figures/{figure}.{suffix}"),
-            figure=grid.figures,
+            figure=[*grid.figures, *grid.cards],
             suffix=["pdf", "png", "csv"],
         ),
         [
@@ -19,6 +19,16 @@ rule plot:
                 labels={"figure": figure},
             )
             for figure in grid.figures
+        ],
+        [
+            report(
+                grid.run_path(f"figures/{card}.svg"),
+                caption="../report/card.rst",
+                category="1. Figures",
+                subcategory="Cards",
+                labels={"figure": card},
+            )
+            for card in grid.cards
         ],
     log:
         grid.run_path("logs/plot.log"),

@@ -23,5 +23,13 @@ SUFFIXES = ("pdf", "svg", "png", "csv")
 CROSSCHECK = "crosscheck"
 """Figure of a run with several generators; it is drawn from the table of the same name with `_cells`."""
 
-INPUTS = tuple(dict.fromkeys(t for tables in NEEDS.values() for t in tables))
-"""Tables that the figures are drawn from."""
+CARDS = "cards"
+"""Folder, beside the figures, of one card per embedder."""
+
+CARD_NEEDS = (
+    "hteb_scores", "hteb_ranks", "delta_by_transformation", "by_dataset", "recommendation", "worst_items",
+)  # fmt: skip
+"""Tables that the cards are drawn from."""
+
+INPUTS = tuple(dict.fromkeys([*(t for tables in NEEDS.values() for t in tables), *CARD_NEEDS]))
+"""Tables that figures and cards are drawn from."""

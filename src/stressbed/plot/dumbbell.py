@@ -18,6 +18,8 @@ from stressbed.plot.style import COLUMN, FAINT, INK, MUTED, SHAPES, colour, nice
 
 POINTS = (ORIGINAL, *AXES)
 INTERVAL = ("hteb_low", "hteb_high")
+AGREE = 0.001
+"""Points by which two tables' totals may differ: their CSVs are rounded."""
 ROW = 0.25
 """Inches per embedder."""
 PLACES = ((ORIGINAL, 32), ("hteb", 59))
@@ -100,11 +102,19 @@ def legend_handles(names: Names, points: Sequence[str] = POINTS) -> list[Line2D]
     return [_total_handle() if p == "hteb" else _handle(p, names) for p in points]
 
 
-def with_intervals(scores: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
-    """Return scores with the interval of each embedder's total, empty where `hteb_ranks` has none."""
-    if not {"embedder", *INTERVAL} <= set(ranks.columns):
-        return scores.assign(**dict.fromkeys(INTERVAL, math.nan))
-    return scores.merge(ranks[["embedder", *INTERVAL]], how="left", on="embedder")
+def with_intervals(data: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
+    """Return scores with the interval of each embedder's total, empty where `hteb_ranks` has none.
+
+    Intervals rest on the datasets that all embedders have; they are kept where the totals agree, hence
+    where the scores rest on the same.
+    """
+    if not {"embedder", "hteb", *INTERVAL} <= set(ranks.columns):
+        return data.assign(**dict.fromkeys(INTERVAL, math.nan))
+    held = ranks[["embedder", "hteb", *INTERVAL]].rename(columns={"hteb": "same"})
+    found = data.merge(held, how="left", on="embedder")
+    differ = ~((found["hteb"] - found["same"]).abs() < AGREE)
+    found.loc[differ, list(INTERVAL)] = math.nan
+    return found.drop(columns="same")
 
 
 def _handle(point: str, names: Names) -> Line2D:

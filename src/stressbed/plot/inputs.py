@@ -63,14 +63,15 @@ def shown(name: str, names: Names) -> str:
     return label if label != name else name[:1].upper() + name[1:].replace("_", " ")
 
 
-def read_source(folder: Path, table: str, *, text: frozenset[str] = TEXT) -> Source:
+def read_source(folder: Path, table: str) -> Source:
     """Return a table from its CSV, with the notes of its Markdown; no rows if the run has no such table.
 
     Args:
         folder: Folder of the analysed tables.
         table: Name of the table.
-        text: Columns that hold text, in which an empty field is an empty string.
     """
+    # In tables of texts `language` is the language of a text, elsewhere the axis.
+    text = TEXT | ({"language"} if table == "worst_items" else set())
     path = folder / f"{table}.csv"
     if not path.is_file():
         return Source(pd.DataFrame(), (f"This run has no table {table}.",))

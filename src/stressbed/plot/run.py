@@ -8,7 +8,20 @@ from pathlib import Path
 
 from stressbed.analyse.names import Names
 from stressbed.analyse.write import to_csv
-from stressbed.plot import CROSSCHECK, INPUTS, NEEDS, by_original, dumbbell, forest, heatmap, size, stability
+from stressbed.plot import (
+    CARDS,
+    CROSSCHECK,
+    INPUTS,
+    NEEDS,
+    by_original,
+    dumbbell,
+    forest,
+    heatmap,
+    size,
+    stability,
+)
+from stressbed.plot.card import card
+from stressbed.plot.card_data import card_data
 from stressbed.plot.crosscheck import crosscheck_figure
 from stressbed.plot.inputs import Source, read_source
 from stressbed.plot.layout import Drawn
@@ -38,7 +51,7 @@ WHAT_IS_LACKING = {
 
 
 def plot(*, tables: Path, names: Names, folder: Path) -> list[Path]:
-    """Draw all figures and return the paths written: PDF, SVG, PNG and the data as CSV of each.
+    """Draw all figures and a card per embedder; return the paths: PDF, SVG, PNG and the data as CSV of each.
 
     A run with several settings or generators gets a panel for each. A figure whose table has no rows is
     drawn nevertheless: it says in words what is lacking.
@@ -56,6 +69,9 @@ def plot(*, tables: Path, names: Names, folder: Path) -> list[Path]:
         if len(names.generators) > 1:
             held = read_source(tables, f"{CROSSCHECK}_cells").frame
             written += _write(Drawn(crosscheck_figure(held, names), held), folder, CROSSCHECK)
+        for embedder in names.embedders:
+            data = card_data(embedder, sources, names)
+            written += _write(Drawn(card(embedder, data, names), data), folder / CARDS, embedder)
     logger.info("drew %d files of figures", len(written))
     return written
 

@@ -120,6 +120,9 @@ def new_figure(width: float, height: float) -> Figure:
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as PDF, SVG and PNG, without dates, and return the paths."""
     paths = []
+    # Placed once: the same in every format, and in a third of the time.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     for suffix in SUFFIXES:
         path = folder / f"{name}.{suffix}"
         _write(figure, path, suffix)
@@ -147,7 +150,8 @@ def said_figure(sentences: Sequence[str], *, title: str) -> Figure:
 
 def wrapped(label: str, width: int = LONGEST_LABEL) -> str:
     """Return a label in lines of at most `width` characters, broken after spaces and hyphens."""
-    return "\n".join(textwrap.wrap(label, width)) or label
+    # A dollar would begin a formula.
+    return ("\n".join(textwrap.wrap(label, width)) or label).replace("$", r"\$")
 
 
 def number(value: float, digits: int = 1, *, sign: bool = False) -> str:

@@ -187,6 +187,46 @@ def by_dataset(cells):
     return out.assign(fallback_share=0.0)
 
 
+def recommendation(cells, rng):
+    rows = []
+    for e in cells["embedder"].unique():
+        for t in ("paraphrasing", "summarisation", "expansion", "translation", "cross_translation"):
+            delta = -cells.loc[(cells["embedder"] == e) & (cells["transformation"] == t), "drop"]
+            half = rng.uniform(1, 3) if len(delta) > 5 else np.nan
+            middle = delta.median()
+            rows.append((e, "rewording", t, middle, middle - half, middle + half, "Costs some."))
+        rows.append((e, "preference", "", -1.0, -2.0, 0.0, "Another is better."))
+    columns = ["embedder", "question", "transformation", "delta", "low", "high", "verdict"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+PAIRS = [
+    (
+        "A man is playing a large flute in front of $20 notes.",
+        "Ein Mann spielt vor Publikum auf einer Flöte. " * 12,
+    ),
+    ("نص طويل باللغة العربية عن الروبوتات والتعلم الآلي", "قال الكاتب إن (الروبوت) يتعلم بسرعة. " * 9),
+    ("How do I cancel my card?", "カードを解約するにはどうすればよいですか。" * 20),
+]
+
+
+def worst_items(names):
+    rows = []
+    for e in names.embedders:
+        for d in list(names.datasets)[:4]:
+            for i, (old, new) in enumerate(PAIRS):
+                for field in ("sentence1", "sentence2"):
+                    rows.append((
+                        e, d, list(EIGHT)[i], 1337, "default", f"q/{i}", "pair", field, 0.91, 0.12 + 0.1 * i,
+                        -0.79 + 0.1 * i, old, new, "eng-Latn", "",
+                    ))  # fmt: skip
+    columns = [
+        "embedder", "dataset", "transformation", "seed", "subset", "item", "unit", "field", "original_value",
+        "value", "delta", "original_text", "rewritten_text", "language", "flags",
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
+
+
 def made(names, *, seed=0, settings=("",), within=""):
     """Return all tables of a run by name, with the columns that tell its panels apart."""
     rng = np.random.default_rng(seed)
@@ -204,9 +244,12 @@ def made(names, *, seed=0, settings=("",), within=""):
                 "rank_stability": rank_stability(names, rng, within),
                 "size_ablation": size_ablation(scores, names),
                 "by_dataset": by_dataset(cells),
+                "recommendation": recommendation(cells, rng),
             }
+            if i == 0:
+                tables["worst_items"] = worst_items(names)
             for name, frame in tables.items():
-                if setting:
+                if setting and name != "worst_items":
                     frame.insert(0, "setting", setting)
                 if len(names.generators) > 1:
                     frame.insert(0, "generator", generator)

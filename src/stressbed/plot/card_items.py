@@ -1,0 +1,87 @@
+"""The lower part of a card: the items on which an embedder loses most, as texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from stressbed.analyse.names import Names
+from stressbed.plot.script import drawable, lines_of, right_to_left
+from stressbed.plot.style import INK, MUTED, SMALL, number
+
+EMS = 74.0
+"""Width of a line of text on a card, in ems of its type."""
+MOST = 2
+"""Lines of a text that a card shows."""
+UNREADABLE = "(in a script that the figures' font lacks; worst_items.csv has the text)"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of text: what stands in front of it, itself, and how it looks."""
+
+    head: str
+    text: str
+    kind: str
+
+
+def item_lines(data: pd.DataFrame, names: Names) -> list[Line]:
+    """Return the lines that show the worst items of a card's data; none if it has none.
+
+    Each item has a line that says which it is and what its value was and became, and a few lines
+    of both texts, shortened.
+    """
+    before, after = (data[data["part"] == f"item_{k}"] for k in ("original", "rewritten"))
+    lines: list[Line] = []
+    said = ""
+    for (_, old), (_, new) in zip(before.iterrows(), after.iterrows(), strict=True):
+        dataset, transformation, seed, subset, item, field = _split(str(old["name"]))
+        about = ", ".join(
+            [names.label(dataset), names.label(transformation), f"seed {seed}"]
+            + ([subset] if subset not in {"", "default"} else []) + [f"item {item}"]
+        )  # fmt: skip
+        if about != said:
+            values = f"{number(old['value'], 3)} → {number(new['value'], 3)}"
+            lines.append(Line("", f"{about}: {values}", "title"))
+            said = about
+        lines += _text_lines(field or "original", str(old["note"]), "original")
+        lines += _text_lines("rewritten", str(new["note"]), "rewritten")
+    return lines
+
+
+def _split(name: str) -> tuple[str, str, str, str, str, str]:
+    """Return dataset, transformation, seed, subset, item and field; an item's id may hold slashes."""
+    dataset, transformation, seed, subset, rest = name.split("/", 4)
+    item, _, field = rest.rpartition("/")
+    return dataset, transformation, seed, subset, item, field
+
+
+def _text_lines(head: str, text: str, kind: str) -> Iterator[Line]:
+    shown = lines_of(text, width=EMS, most=MOST) if drawable(text) else [UNREADABLE]
+    for i, line in enumerate(shown):
+        yield Line(head if i == 0 else "", line, kind)
+
+
+def items_text(ax: Axes, lines: Sequence[Line]) -> Axes:
+    """Write the lines of the worst items, one below the other; texts from right to left end at the right."""
+    ax.axis("off")
+    ax.set_xlim(0, 1)
+    ax.set_ylim(len(lines), -1)
+    ax.text(
+        0, -1, "Worst items (value before and after rewriting)", fontsize=SMALL + 0.5, va="center", color=INK
+    )
+    for y, line in enumerate(lines):
+        if line.kind == "title":
+            ax.text(0, y, line.text, fontsize=SMALL, weight="bold", va="center", parse_math=False)
+            continue
+        hue = MUTED if line.kind == "original" else INK
+        ax.text(0.01, y, line.head, fontsize=SMALL, color=MUTED, va="center", parse_math=False)
+        end = right_to_left(line.text)
+        ax.text(
+            0.995 if end else 0.11, y, line.text, fontsize=SMALL, color=hue, va="center",
+            ha="right" if end else "left", parse_math=False,
+        )  # fmt: skip
+    return ax
