@@ -89,9 +89,7 @@ def run_differences(cells: pd.DataFrame, names: Names, sampling: Sampling) -> Ta
         r | {"p_holm": float(p), "verdict": _verdict(r, float(p))}
         for r, p in zip(rows, adjusted, strict=True)
     ]
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    if (frame["embedder"] == frame["became"]).all():
-        frame = frame.drop(columns="became")
+    frame = _without_repeats(pd.DataFrame(rows, columns=list(COLUMNS)))
     notes = [
         "Points; difference is after minus before. score: higher is better; drop (original minus "
         "transformed): lower is better. Means over the datasets with every cell of the row in both runs.",
@@ -249,6 +247,8 @@ def _verdict(row: Mapping[str, object], p: float) -> str:
     """Return in a word or two what the test says."""
     if math.isnan(p):
         return "no test"
+    if row["low"] == row["high"] == row["difference"] == 0:
+        return "unchanged"
     if p >= ALPHA:
         return "not decided"
     rises = float(str(row["difference"])) > 0
