@@ -236,6 +236,21 @@ def test_items_are_those_of_the_chosen_cell(page: webdriver.Chrome, tables: dict
     assert page.switch_to.active_element.get_attribute("id") == "pick-transformation"
 
 
+def test_an_item_shows_all_of_its_texts_and_what_was_left_as_it_is(
+    browser: webdriver.Chrome, tables: dict[str, Any], tmp_path: Path
+) -> None:
+    item = tables["worst_items"].head(1)
+    both = pd.concat([item, item.assign(field="sentence2", original_text="Left alone.", rewritten_text="")])
+    write(tmp_path / "tables", "worst_items", both, NAMES)
+    write_page(tables=tmp_path / "tables", names=NAMES, out=tmp_path / "page.html", run="pair")
+    pair = opened(browser, tmp_path / "page.html")
+    assert pair.find_element(By.ID, "items-said").text == "1 of 1 item, the largest loss first."
+    (article,) = pair.find_elements(By.CSS_SELECTOR, "#items article")
+    sides = [e.text for e in article.find_elements(By.CLASS_NAME, "side")]
+    assert sides == ["Original (sentence1)", "Rewritten (sentence1)", "Original, not rewritten (sentence2)"]
+    assert article.find_elements(By.CLASS_NAME, "text")[2].text == "Left alone."
+
+
 def test_nothing_is_requested_but_the_file(page: webdriver.Chrome) -> None:
     time.sleep(0.5)
     messages = [json.loads(e["message"])["message"] for e in page.get_log("performance")]

@@ -133,6 +133,7 @@ def test_the_worst_item_of_everything_comes_before_the_second_of_anything():
     rows = [(e, t, d, f"{e}{t}", f"{e}{t}{d}" * 20) for e in "ab" for t in "xy" for d in (-3, -2, -1)]
     columns = ["embedder", "transformation", "delta", "original_text", "rewritten_text"]
     frame = pd.DataFrame(rows, columns=columns)
+    frame["item"] = frame.index.astype(str)
     pool = Pool()
     kept, left = keep_worst(frame, pool, budget=400)
     assert left == 8
@@ -140,8 +141,18 @@ def test_the_worst_item_of_everything_comes_before_the_second_of_anything():
         (e, t, -3) for e in "ab" for t in "xy"
     }
     assert pool.size <= 400
+    assert [pool.texts[i] for i in kept["original_text"]] == list(kept["embedder"] + kept["transformation"])
     everything, none = keep_worst(frame, Pool(), budget=10**6)
     assert (len(everything), none) == (12, 0)
+
+
+def test_an_item_keeps_all_of_its_texts_or_none():
+    rows = [("a", "x", -2, "1", field, text, "") for field, text in (("s1", "short"), ("s2", "long " * 50))]
+    rows += [("a", "x", -1, "2", field, text, "") for field, text in (("s1", "small"), ("s2", "tiny"))]
+    columns = ["embedder", "transformation", "delta", "item", "field", "original_text", "rewritten_text"]
+    kept, left = keep_worst(pd.DataFrame(rows, columns=columns), Pool(), budget=100)
+    assert list(zip(kept["item"], kept["field"], strict=True)) == [("2", "s1"), ("2", "s2")]
+    assert left == 1
 
 
 def test_a_text_is_held_once_and_not_longer_than_the_limit():

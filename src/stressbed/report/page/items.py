@@ -37,36 +37,54 @@ class Pool:
         return self._known[text]
 
 
+ITEM = ("generator", "setting", "embedder", "dataset", "transformation", "seed", "subset", "item")
+"""What an item is known by; each of its texts is a row."""
+
+
 def keep_worst(frame: pd.DataFrame, pool: Pool, *, budget: int = BUDGET) -> tuple[pd.DataFrame, int]:
-    """Return the rows of `worst_items` that fit, their texts as numbers in the pool, and how many do not fit.
+    """Return the rows of `worst_items` that fit, texts as numbers in the pool, and how many items do not.
 
     Every embedder and transformation has its worst item before any has its second, so that a page
-    with little room shows something of everything.
+    with little room shows something of everything. An item is shown with all of its texts or not at all.
 
     Args:
         frame: Rows of `worst_items`; the smaller `delta`, the worse the item.
         pool: Where the texts go.
         budget: Bytes that the texts may take.
     """
-    keys = [k for k in ("generator", "setting", "embedder", "transformation") if k in frame.columns]
-    worst = frame.sort_values([*keys, "delta"], kind="stable")
-    depth = worst.groupby(keys, sort=False).cumcount()
-    order = worst.assign(_depth=depth).sort_values(["_depth", "delta"], kind="stable")
-    kept, originals, rewrites = [], [], []
-    for at, original, rewritten in zip(
-        order.index, order["original_text"], order["rewritten_text"], strict=True
-    ):
-        pair = shortened(original), shortened(rewritten)
-        if pool.size + sum(map(pool.cost, pair)) > budget:
+    known_by = [c for c in ITEM if c in frame.columns]
+    number = frame.groupby(known_by, sort=False, dropna=False).ngroup()
+    rows = frame.assign(
+        original_text=frame["original_text"].map(shortened),
+        rewritten_text=frame["rewritten_text"].map(shortened),
+    )
+    kept: list[int] = []
+    left = 0
+    places = rows.groupby(number, sort=False).groups
+    for item in _by_depth(rows, number):
+        texts = rows.loc[places[item], ["original_text", "rewritten_text"]]
+        new = dict.fromkeys(texts.to_numpy().ravel())
+        if pool.size + sum(map(pool.cost, new)) > budget:
+            left += 1
             continue
-        kept.append(at)
-        originals.append(pool.add(pair[0]))
-        rewrites.append(pool.add(pair[1]))
-    shown = frame.loc[kept].assign(original_text=originals, rewritten_text=rewrites)
+        for text in new:
+            pool.add(text)
+        kept.extend(texts.index)
+    shown = rows.loc[kept]
+    shown = shown.assign(**{c: shown[c].map(pool.add) for c in ("original_text", "rewritten_text")})
     if "language" in shown.columns:
         shown["lang"] = shown["language"].map(language_tag)
         shown["language"] = shown["language"].map(language_name)
-    return shown.reset_index(drop=True), len(frame) - len(kept)
+    return shown.reset_index(drop=True), left
+
+
+def _by_depth(rows: pd.DataFrame, number: pd.Series[int]) -> list[int]:
+    """Return the items' numbers: the worst of each embedder and transformation, then the second of each."""
+    groups = [c for c in ("generator", "setting", "embedder", "transformation") if c in rows.columns]
+    items = rows.assign(_number=number).drop_duplicates("_number")
+    worst = items.sort_values([*groups, "delta"], kind="stable")
+    depth = worst.groupby(groups, sort=False).cumcount()
+    return list(worst.assign(_depth=depth).sort_values(["_depth", "delta"], kind="stable")["_number"])
 
 
 def shortened(text: str) -> str:

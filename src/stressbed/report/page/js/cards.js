@@ -50,7 +50,7 @@ const Cards = (() => {
     return make("dl", {},
       make("dt", { text: "Rank by HTEB" }), make("dd", {}, Leaderboard.rank(row, "rank_hteb", "rank", n, " of " + n)),
       make("dt", { text: "Rank on original" }), make("dd", {}, Leaderboard.rank(row, "rank_original", "rank_original", n, " of " + n)),
-      make("dt", { text: "Original, HTEB, drop" }), make("dd", { text: [row.original, row.hteb, row.drop].map((v) => fixed(v)).join(", ") }));
+      make("dt", { text: "Score" }), make("dd", { text: fixed(row.original) + " original, " + fixed(row.hteb) + " HTEB: drop " + fixed(row.drop) }));
   };
   const bars = (entries, limit) => make("table", { class: "bars" }, make("tbody", {}, ...entries.map((e) => make("tr", {},
     make("th", { scope: "row" }, e.label), make("td", { class: "number" }, signed(e.value)),
@@ -64,9 +64,9 @@ const Cards = (() => {
     return section("Datasets", make("dl", {}, ...line(rows.length > 1 ? "Most robust" : "The only one", rows[0]), ...(rows.length > 1 ? line("Least robust", last) : [])));
   };
   const worst = (embedder) => {
-    const rows = Page.rows("worst_items").filter((r) => r.embedder === embedder).sort((a, b) => a.delta - b.delta).slice(0, 3);
+    const rows = Items.grouped(Page.rows("worst_items").filter((r) => r.embedder === embedder)).slice(0, 3);
     if (!rows.length) return null;
-    return make("details", { class: "part" }, make("summary", { text: "Three items that lose most" }), ...rows.map((r) => Items.item(r, { level: "h4", brief: true })));
+    return make("details", { class: "part" }, make("summary", { text: "Items that lose most" }), ...rows.map((r) => Items.item(r, { level: "h4", brief: true })));
   };
   const card = (embedder, standing, n) => {
     const row = standing.find((r) => r.embedder === embedder.id);

@@ -68,12 +68,12 @@ const Charts = (() => {
   };
   const legend = (axes) => make("ul", { class: "legend" }, ...axes.map((a) => make("li", {}, key(a), Page.label(a))));
 
-  // A rank with its interval on a line from 1 to n; the words beside it say the same.
+  // A rank as a tick on its interval, from 1 at the left to n; each rank is as wide as any other. The words beside it say the same.
   const rankBar = (rank, low, high, n) => {
-    const width = 72, at = (r) => (n > 1 ? 6 + ((r - 1) / (n - 1)) * (width - 12) : width / 2);
-    const line = (x1, x2, stroke, w) => drawn("line", { x1, x2, y1: 8, y2: 8, stroke, "stroke-width": w, "stroke-linecap": "round" });
+    const width = 72, step = width / n;
+    const box = (from, to, height, fill) => drawn("rect", { x: from, y: 8 - height / 2, width: to - from, height, fill });
     return drawn("svg", { width, height: 16, viewBox: "0 0 " + width + " 16", "aria-hidden": "true", class: "rank" },
-      line(6, width - 6, GRID, 2), line(at(low), at(high), "#0072B2", 6), drawn("circle", { cx: at(rank), cy: 8, r: 4, fill: INK, stroke: "#ffffff", "stroke-width": 1.2 }));
+      box(0, width, 2, GRID), box((low - 1) * step, high * step, 8, "#56B4E9"), box((rank - 0.5) * step - 1.5, (rank - 0.5) * step + 1.5, 16, INK));
   };
   const deltaBar = (value, limit, axis) => {
     const width = 120, middle = width / 2, x = Math.max(-1, Math.min(1, value / limit)) * (middle - 4);

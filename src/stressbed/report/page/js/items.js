@@ -55,15 +55,36 @@ const Items = (() => {
 
   const text = (i) => data.texts[i] ?? "";
   const FLAG = (f) => f.replaceAll("_", " ");
-  const item = (row, { level = "h3", brief = false } = {}) => {
-    const { left, right, why } = compared(text(row.original_text), text(row.rewritten_text));
-    const side = (title, nodes, lang) => make("div", {}, make("p", { class: "side", text: title }), make("p", { class: "text", dir: "auto", lang }, ...nodes));
-    const where = [row.subset, row.field].filter((s) => s && s !== "default").join(", ");
+  const KEY = ["embedder", "dataset", "transformation", "seed", "subset", "item"];
+  // Rows of one item, which has a row for each of its texts; the largest loss first.
+  const grouped = (rows) => {
+    const found = new Map();
+    for (const row of rows) {
+      const key = JSON.stringify(KEY.map((k) => row[k]));
+      if (found.has(key)) found.get(key).push(row);
+      else found.set(key, [row]);
+    }
+    return [...found.values()].sort((a, b) => a[0].delta - b[0].delta);
+  };
+  const both = (row, several) => {
+    const [original, rewritten] = [text(row.original_text), text(row.rewritten_text)];
+    const named = several && row.field ? " (" + row.field + ")" : "";
+    const side = (title, nodes, lang) => make("div", {}, make("p", { class: "side", text: title + named }), make("p", { class: "text", dir: "auto", lang }, ...nodes));
+    const first = langOf.get(row.dataset) ?? "";
+    if (!original && !rewritten) return [make("p", { class: "facts", text: "The texts of this item are not known." })];
+    // A document of the corpus, say: only what the transformation rewrites has a second text.
+    if (!rewritten) return [make("div", { class: "texts" }, side("Original, not rewritten", [document.createTextNode(original)], first))];
+    const { left, right, why } = compared(original, rewritten);
+    return [make("div", { class: "texts" }, side("Original", left, first), side("Rewritten", right, row.lang ?? "")), why ? make("p", { class: "facts", text: why }) : null];
+  };
+  const item = (rows, { level = "h3", brief = false } = {}) => {
+    const row = rows[0], several = rows.length > 1;
+    const where = [row.subset, several ? "" : row.field].filter((s) => s && s !== "default").join(", ");
     const named = [label(row.dataset), label(row.transformation), "seed " + row.seed, where].filter(Boolean).join(" \u00b7 ");
     const change = row.unit + " " + row.item + ": " + fixed(row.original_value, 3) + " \u2192 " + fixed(row.value, 3) + " (delta " + signed(row.delta, 3) + ")";
-    const facts = [brief ? "" : label(row.embedder), change, row.language ? "in " + row.language : "", row.flags ? "flags: " + FLAG(row.flags) : ""].filter(Boolean).join("; ");
-    return make("article", { class: "item" }, make(level, { text: named }), make("p", { class: "facts", text: facts }),
-      make("div", { class: "texts" }, side("Original", left, langOf.get(row.dataset) ?? ""), side("Rewritten", right, row.lang ?? "")), why ? make("p", { class: "facts", text: why }) : null);
+    const all = (key) => [...new Set(rows.flatMap((r) => (r[key] ?? "").split(",")).filter(Boolean))].map(FLAG).join(", ");
+    const facts = [brief ? "" : label(row.embedder), change, all("language") ? "in " + all("language") : "", all("flags") ? "flags: " + all("flags") : ""].filter(Boolean).join("; ");
+    return make("article", { class: "item" }, make(level, { text: named }), make("p", { class: "facts", text: facts }), ...rows.flatMap((r) => both(r, several)));
   };
 
   const matching = (except) => Page.rows("worst_items").filter((r) =>
@@ -97,9 +118,9 @@ const Items = (() => {
     fill(controls, select("embedder", "Embedder", "All embedders", data.embedders), select("dataset", "Dataset", "All datasets", data.datasets),
       select("transformation", "Transformation", "All transformations", data.transformations));
     if (focus) document.getElementById("pick-" + focus).focus();
-    const rows = matching("").sort((a, b) => a.delta - b.delta);
+    const rows = grouped(matching(""));
     const shown = rows.slice(0, now.shown);
-    said.textContent = shown.length + " of " + rows.length + " items, the largest loss first."
+    said.textContent = shown.length + " of " + rows.length + (rows.length === 1 ? " item" : " items") + ", the largest loss first."
       + (Page.table("worst_items").left_out ? " The page holds the worst ones; worst_items.csv has " + Page.table("worst_items").left_out + " more." : "");
     const more = make("button", { type: "button", class: "more" }, "Show more items");
     more.addEventListener("click", () => {
@@ -112,5 +133,5 @@ const Items = (() => {
     });
     fill(Page.body("items"), cellLine(), ...shown.map((r) => item(r)), rows.length > shown.length ? more : null, Page.notes("worst_items"));
   };
-  return { draw, item, compared };
+  return { draw, item, grouped, compared };
 })();

@@ -97,7 +97,7 @@ const Ranks = (() => {
     resample(rows, axes, shared);
     return {
       rows,
-      note: "Means over the " + n + " of " + shared.of + " datasets on which every embedder has every cell, with 95 % percentile intervals from "
+      note: "Means over the " + n + (n < shared.of ? " of " + shared.of : "") + " datasets on which every embedder has every cell, with 95 % percentile intervals from "
         + RESAMPLES + " resamples of these datasets, made in this page with a fixed seed: what other datasets of the same kind would show."
         + (n < 10 ? " So few datasets make intervals too narrow." : ""),
     };
