@@ -25,6 +25,11 @@ include: "workflow/rules/plot.smk"
 include: "workflow/rules/report.smk"
 
 
+if grid.plan.translations:
+
+    include: "workflow/rules/translate.smk"
+
+
 if grid.plan.config.selection:
 
     include: "workflow/rules/select.smk"
@@ -43,6 +48,7 @@ rule all:
         lambda wc: selection.ratings(shortlisted()) if selection.plan.selection else [],
         lambda wc: chosen().targets(),
         people.targets(),
+        translations.targets(),
     message:
         f"all results of the run {grid.plan.config.run}"
 

@@ -36,6 +36,7 @@ from stressbed import (
 )  # fmt: skip
 from stressbed.analyse.names import Names
 from stressbed.config import Plan
+from stressbed.config.entries import TransformationEntry
 from stressbed.errors import StoreError
 from stressbed.fingerprint import digest
 from stressbed.paths import Cell, Variant
@@ -208,9 +209,19 @@ class Grid:
         """Return the completions that a `transform` job reads."""
         return [p.format(**wildcards) for p in self.rewrites(paths.COMPLETIONS)]
 
-    def local_files(self, wildcards: Mapping[str, str]) -> list[str]:
-        """Return the files that a local dataset is read from."""
-        return [str(p) for p in self.plan.local_files(wildcards["dataset"])]
+    def dataset_inputs(self, wildcards: Mapping[str, str]) -> dict[str, list[str]]:
+        """Return what a dataset is frozen from: local files, or its source and the translated texts."""
+        made = self.plan.translation(wildcards["dataset"])
+        if made is None:
+            return {"files": [str(p) for p in self.plan.local_files(wildcards["dataset"])]}
+        at = {"dataset": made.source, "variant": str(made.variant)}
+        patterns = {
+            "manifest": paths.MANIFEST,
+            "data": paths.DATA_FOLDER,
+            "texts": paths.TEXTS,
+            "rewrites": paths.TRANSLATION_TRANSFORM,
+        }
+        return {name: [self.path(p).format(**at)] for name, p in patterns.items()}
 
     def job(self, stage: str, axes: Sequence[str], folder: str = "jobs", suffix: str = "json") -> str:
         """Return the path of a job's statistics or log, with its axes as wildcards."""
@@ -265,7 +276,9 @@ class Grid:
         plan, catalogue, config = self.plan, self.plan.catalogue, self.plan.config
         if stage == "dataset":
             name = wildcards["dataset"]
-            return [f"dataset:{name}={plan.dataset_identity(name)}"]
+            made = plan.translation(name)
+            by = [] if made is None else decided_by_generator(plan, made.generator)
+            return [f"dataset:{name}={plan.dataset_identity(name)}", *by]
         if stage in {"generate", "transform"}:
             generators = self._chosen("generator", config.generator, wildcards)
             return [
@@ -460,12 +473,15 @@ def decided_by_generator(plan: Plan, name: str) -> list[str]:
 
 def decided_by_flags(plan: Plan, transformations: Iterable[str]) -> list[str]:
     """Return what decides the error flags beside the texts: strings that name themselves."""
-    catalogue = plan.catalogue
-    lists = {name: e.model_dump(exclude={"id", "source"}) for name, e in catalogue.markers.items()}
-    rules = {t: catalogue.transformations[t].flag_thresholds for t in transformations}
+    return decided_by_flags_of(plan, [plan.catalogue.transformations[t] for t in transformations])
+
+
+def decided_by_flags_of(plan: Plan, transformations: Iterable[TransformationEntry]) -> list[str]:
+    """Return `decided_by_flags` of entries that need not be part of the catalogue."""
+    lists = {name: e.model_dump(exclude={"id", "source"}) for name, e in plan.catalogue.markers.items()}
     return [
         f"markers={digest(lists)}",
-        *(f"flag_thresholds:{t}={rule.model_dump_json()}" for t, rule in rules.items()),
+        *(f"flag_thresholds:{t.id}={t.flag_thresholds.model_dump_json()}" for t in transformations),
     ]
 
 

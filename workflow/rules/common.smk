@@ -11,6 +11,7 @@ from stressbed.report.after import write_report
 from stressbed.workflow import Grid, where_results_are
 from stressbed.workflow_human import HumanGrid
 from stressbed.workflow_selection import SelectionGrid
+from stressbed.workflow_translation import TranslationGrid
 
 try:
     for file in workflow.overwrite_configfiles:
@@ -22,6 +23,7 @@ except StressbedError as error:
 
 
 selection, people = SelectionGrid(grid.plan), HumanGrid(grid.plan)
+translations = TranslationGrid(grid.plan)
 
 
 def shortlisted():

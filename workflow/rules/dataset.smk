@@ -1,6 +1,6 @@
 rule dataset:
     input:
-        grid.local_files,
+        unpack(lambda wc: grid.dataset_inputs(wc)),
     output:
         manifest=grid.path(paths.MANIFEST),
         data=directory(grid.path(paths.DATA_FOLDER)),
@@ -9,7 +9,7 @@ rule dataset:
         grid.job("dataset", ["dataset"], "logs", "log"),
     params:
         decides=lambda wc: grid.decides("dataset", wc),
-        spec=lambda wc, output: grid.spec("datasets"),
+        spec=lambda wc, output: grid.spec("datasets", "generators"),
     message:
         "freeze dataset {wildcards.dataset}"
     script:

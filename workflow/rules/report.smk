@@ -15,7 +15,7 @@ rule config:
 rule summary:
     input:
         scores=grid.run_path("scores.parquet"),
-        jobs=lambda wc: chosen().all_jobs(),
+        jobs=lambda wc: [*chosen().all_jobs(), *translations.jobs()],
         selection=selection.winner_files,
     output:
         grid.run_path("summary.json"),

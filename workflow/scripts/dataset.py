@@ -1,12 +1,13 @@
-"""Freeze one dataset to plain files."""
+"""Freeze one dataset to plain files: from a hub, from local files, or from another one's translated texts."""
 
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stressbed import paths
-from stressbed.config.entries import DatasetEntry
+from stressbed.config.entries import DatasetEntry, GeneratorEntry
 from stressbed.dataset.freeze import freeze
+from stressbed.dataset.translate import freeze_translation
 from stressbed.jobs import job
 
 if TYPE_CHECKING:
@@ -23,5 +24,16 @@ with job(
     spec = json.loads(snakemake.params.spec)
     entry = DatasetEntry.model_validate(spec["datasets"][name])
     out = Path(snakemake.output.manifest).parent
-    manifest = freeze(entry, Path(spec["datasets_folders"][name]), out, store=out.parents[1] / paths.STORE)
+    if entry.translate_dataset is None:
+        folder = Path(spec["datasets_folders"][name])
+        manifest = freeze(entry, folder, out, store=out.parents[1] / paths.STORE)
+    else:
+        manifest = freeze_translation(
+            entry,
+            source=Path(snakemake.input.manifest[0]).parent,
+            texts=Path(snakemake.input.texts[0]),
+            rewrites=Path(snakemake.input.rewrites[0]),
+            generator=GeneratorEntry.model_validate(spec["generators"][entry.translate_dataset.generator]),
+            out=out,
+        )
     this.count({"rows": sum(t.get("rows", 0) for t in manifest["tables"])})

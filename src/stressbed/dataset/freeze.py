@@ -113,7 +113,7 @@ def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str,
         _parallel_languages(manifest, task)
     for slot in slots(task):
         language_of(manifest, slot)  # raises where the catalogue leaves it open
-    return _write(manifest, parts, Path(out))
+    return write_frozen(manifest, parts, Path(out))
 
 
 def _head(entry: DatasetEntry) -> dict[str, Any]:
@@ -244,7 +244,8 @@ def _parallel_languages(manifest: dict[str, Any], task: Any) -> None:
     manifest["field_languages"].setdefault(PARALLEL, of_column)
 
 
-def _write(manifest: dict[str, Any], parts: list[Part], out: Path) -> dict[str, Any]:
+def write_frozen(manifest: dict[str, Any], parts: list[Part], out: Path) -> dict[str, Any]:
+    """Write tables and, last, the manifest, completed by what they hold; return it."""
     _clear(out)
     manifest["tables"], hashes = [], []
     notes: dict[str, int] = {}

@@ -80,6 +80,8 @@ def _requirements(plan: Plan) -> Iterator[Requirement]:
     config, catalogue = plan.config, plan.catalogue
     for name in plan.datasets:
         dataset = catalogue.datasets[name]
+        if dataset.translate_dataset is not None:
+            continue  # made here, of its source, by its generator: both are in these lists
         place: Place = "hub" if dataset.task else "package" if _is_packaged(dataset) else "folder"
         where = _hub_path(dataset) if dataset.task else ", ".join(dataset.files.values())
         yield _requirement("dataset", dataset, place, where)

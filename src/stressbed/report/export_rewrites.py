@@ -127,7 +127,14 @@ def _sources(plan: Plan) -> Iterator[tuple[Path, str]]:
             for pattern in (paths.COMPLETIONS, paths.TRANSFORM):
                 name = pattern.format(dataset=dataset, variant=str(variant))
                 yield plan.results / name, name
-    for generator in plan.config.generator:
+    for made in plan.translations:
+        for pattern, stored in (
+            (paths.COMPLETIONS, paths.TRANSLATION_COMPLETIONS),
+            (paths.TRANSFORM, paths.TRANSLATION_TRANSFORM),
+        ):
+            at = {"dataset": made.source, "variant": str(made.variant)}
+            yield plan.results / stored.format(**at), pattern.format(**at)
+    for generator in _generators(plan):
         tokens = plan.results / paths.STORE / TOKENS / plan.generator_identity(generator)
         for path in sorted(tokens.glob("[0-9a-f]*")):
             yield path, f"{TOKENS}/{tokens.name}/{path.name}"
@@ -147,12 +154,19 @@ def _manifest(plan: Plan, files: dict[str, dict[str, Any]]) -> dict[str, Any]:
                 "revision": catalogue.generators[g].revision,
                 "licence": catalogue.generators[g].licence,
             }
-            for g in c.generator
+            for g in _generators(plan)
         },
         "transformations": {t: catalogue.transformation_identity(t) for t in c.transformations},
-        "datasets": {d: _dataset(plan, d) for d in c.datasets},
+        "datasets": {
+            d: _dataset(plan, d) for d in dict.fromkeys([*c.datasets, *(t.source for t in plan.translations)])
+        },
         "files": files,
     }
+
+
+def _generators(plan: Plan) -> list[str]:
+    """Return the generators of the run and those that translated its datasets."""
+    return list(dict.fromkeys([*plan.config.generator, *(t.generator for t in plan.translations)]))
 
 
 def _dataset(plan: Plan, dataset: str) -> dict[str, Any]:

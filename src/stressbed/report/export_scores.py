@@ -40,7 +40,8 @@ def export_scores(*, plan: Plan, out: Path) -> ScoreExport:
     The folder is one of mteb's result caches: `mteb.ResultCache(out).load_results(...)`. An original
     is a plain result; a rewritten variant is an experiment of the same model with
     `experiment_kwargs = {generator, transformation, seed}`. A dataset that is not the whole mteb task (a
-    row limit, or two datasets of the run from one task) adds its id, so that no part passes for the whole.
+    row limit, two datasets of the run from one task, a translation) adds its id, so that nothing passes for
+    the whole task.
 
     Args:
         plan: The run.
@@ -90,7 +91,8 @@ def _partial_datasets(plan: Plan) -> set[str]:
     """Return the datasets whose scores are not those of their whole task."""
     entries = {d: plan.catalogue.datasets[d] for d in plan.config.datasets}
     tasks = Counter(e.task for e in entries.values() if e.task)
-    return {d for d, e in entries.items() if e.task and (e.row_limit or tasks[e.task] > 1)}
+    cut = {d for d, e in entries.items() if e.task and (e.row_limit or tasks[e.task] > 1)}
+    return cut | {d for d, e in entries.items() if e.translate_dataset is not None}
 
 
 def _result(plan: Plan, record: Mapping[str, Any]) -> TaskResult:
