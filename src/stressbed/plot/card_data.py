@@ -20,6 +20,9 @@ ITEMS = 3
 NONE = (math.nan, math.nan)
 """An interval that there is none of."""
 
+FIELDS = 2
+"""Texts of an item that a card shows."""
+
 Row = dict[str, object]
 ITEM = ["generator", "dataset", "transformation", "seed", "subset", "item"]
 
@@ -124,9 +127,11 @@ def _item_rows(embedder: str, sources: Mapping[str, Source]) -> Iterator[Row]:
         turn=items.sort_values("delta", kind="stable").drop_duplicates(ITEM).groupby("dataset").cumcount(),
     )
     found["turn"] = found.groupby(ITEM)["turn"].transform("max")
-    found = found.sort_values(["turn", "place", *ITEM], kind="stable")
+    found["left"] = found["rewritten_text"] == ""
+    found = found.sort_values(["turn", "place", *ITEM, "left"], kind="stable")
     kept = found[ITEM].drop_duplicates().head(ITEMS)
-    for row in kept.merge(found, on=ITEM, how="left").to_dict("records"):
+    shown = kept.merge(found, on=ITEM, how="left").groupby(ITEM, sort=False).head(FIELDS)
+    for row in shown.to_dict("records"):
         name = "/".join(str(row[c]) for c in (*ITEM[1:], "field"))
         keys = {"generator": row["generator"], "setting": ""}
         yield keys | _row("item_original", name, row["original_value"], note=str(row["original_text"]))

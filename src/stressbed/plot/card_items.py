@@ -16,6 +16,7 @@ EMS = 74.0
 """Width of a line of text on a card, in ems of its type."""
 MOST = 2
 """Lines of a text that a card shows."""
+LEFT = "(left as it is)"
 UNREADABLE = "(in a script that the figures' font lacks; worst_items.csv has the text)"
 
 
@@ -48,7 +49,8 @@ def item_lines(data: pd.DataFrame, names: Names) -> list[Line]:
             lines.append(Line("", f"{about}: {values}", "title"))
             said = about
         lines += _text_lines(field or "original", str(old["note"]), "original")
-        lines += _text_lines("rewritten", str(new["note"]), "rewritten")
+        # An empty text says that this one was left as it is: another text of the item was rewritten.
+        lines += _text_lines("rewritten", str(new["note"]) or LEFT, "rewritten")
     return lines
 
 
@@ -84,4 +86,7 @@ def items_text(ax: Axes, lines: Sequence[Line]) -> Axes:
             0.995 if end else 0.11, y, line.text, fontsize=SMALL, color=hue, va="center",
             ha="right" if end else "left", parse_math=False,
         )  # fmt: skip
+    # Lines are as long as the page is wide; they must not make the panel narrower.
+    for text in ax.texts:
+        text.set_in_layout(False)
     return ax

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from stressbed.analyse.names import Names
-from stressbed.plot.style import FAINT, WIDTH, colour, new_figure
+from stressbed.plot.style import FAINT, SHAPES, SMALL, WIDTH, colour, new_figure
 
 COLUMNS = 4
 PANEL = 1.75
@@ -42,21 +42,32 @@ def drift_figure(
     for ax, row in zip(axes.ravel(), correlations.to_dict("records"), strict=False):
         _panel(ax, data[data["group"] == row["group"]], row, names)
     under = f" under {embedder}" if embedder else ""
-    figure.supxlabel("Mean quality (1 to 5)", fontsize=8.5)
-    figure.supylabel(f"Drift, 1 − cos{under}", fontsize=8.5)
+    figure.supxlabel("Mean quality (1 to 5)", fontsize=7)
+    figure.supylabel(f"Drift, 1 − cos{under}", fontsize=7)
+    axes[0, 0].set_ylim(*_limits(data["drift"]))
     return figure
 
 
 def _panel(ax: Axes, part: pd.DataFrame, row: Mapping[Any, Any], names: Names) -> None:
-    hue = colour(str(part["axis"].iloc[0]) if len(part) else "", names.colours)
-    ax.scatter(part["quality"], part["drift"], s=9, color=hue, alpha=0.55, linewidth=0)
+    axis = str(part["axis"].iloc[0]) if len(part) else ""
+    ax.scatter(
+        part["quality"], part["drift"], s=9, color=colour(axis, names.colours), marker=SHAPES.get(axis, "o"),
+        alpha=0.55, linewidth=0,
+    )  # fmt: skip
     ax.set_xlim(0.8, 5.2)
     ax.set_xticks([1, 2, 3, 4, 5])
     ax.grid(color=FAINT, linewidth=0.4, zorder=0)
-    ax.set_title(title_of(str(row["group"]), names), fontsize=8)
+    ax.set_title(title_of(str(row["group"]), names), fontsize=7)
     rho, low, high = (float(str(row[k])) for k in ("rho", "low", "high"))
     said = f"n = {row['n']}" if math.isnan(rho) else f"ρ = {rho:.2f} [{low:.2f}, {high:.2f}]\nn = {row['n']}"
-    ax.text(0.97, 0.96, said.replace("-", "−"), transform=ax.transAxes, ha="right", va="top", fontsize=7)
+    ax.text(0.97, 0.96, said.replace("-", "−"), transform=ax.transAxes, ha="right", va="top", fontsize=SMALL)
+
+
+def _limits(drifts: pd.Series) -> tuple[float, float]:
+    """Return limits that leave room above the dots for two lines of text."""
+    low, high = (min(0.0, drifts.min()), drifts.max()) if drifts.notna().any() else (0.0, 1.0)
+    span = max(high - low, 0.01)
+    return low - 0.05 * span, high + 0.3 * span
 
 
 def title_of(group: str, names: Names) -> str:

@@ -126,6 +126,19 @@ def test_worst_items_come_from_the_datasets_that_cost_most_and_one_from_each(tmp
     assert set(worst) == {0.12}
 
 
+def test_of_an_item_with_many_texts_the_rewritten_ones_are_shown(tmp_path):
+    names = made_tables.make_names(1, 1)
+    tables = made_tables.made(names)
+    items = tables["worst_items"].query("item == 'q/0'")
+    more = [items.assign(field=f"corpus.{i}", rewritten_text="") for i in range(5)]
+    _, data = card_of(tmp_path, names, tables | {"worst_items": pd.concat([*more, items])})
+    fields = data.loc[data["part"] == "item_original", "name"].str.rsplit("/", n=1).str[1]
+    assert fields.tolist() == ["sentence1", "sentence2"]
+    only = {"worst_items": more[0].head(1)}
+    figure, _ = card_of(tmp_path, names, tables | only)
+    assert "(left as it is)" in words(figure)
+
+
 def test_one_dataset_still_gives_three_items(tmp_path):
     names = made_tables.make_names(2, 1)
     figure, data = card_of(tmp_path, names, made_tables.made(names))
