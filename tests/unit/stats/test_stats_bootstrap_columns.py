@@ -64,9 +64,10 @@ def test_ties_share_the_mean_of_their_ranks_and_rounding_breaks_none():
 
 def test_the_ends_are_ranks_that_occur_and_hold_the_estimate():
     values = rng(8).normal(size=(13, 9)) + np.linspace(0, 1, 9)
-    for interval in rank_intervals(values, resamples=500, rng=rng(9)):
+    # The percentiles of 20 samples fall between two of them.
+    for interval in rank_intervals(values, resamples=20, rng=rng(9)):
         assert 1 <= interval.low <= interval.estimate <= interval.high <= 9
-        assert {2 * interval.low % 1, 2 * interval.high % 1} == {0}
+        assert {interval.low % 1, interval.high % 1} == {0}
 
 
 @pytest.mark.parametrize("intervals", [mean_intervals, rank_intervals])

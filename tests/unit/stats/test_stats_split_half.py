@@ -77,6 +77,12 @@ def test_level_and_scale_of_the_scores_and_the_order_of_embedders_do_not_matter(
         assert split_half(other, STRATA, halves=200, rng=rng(9)).rhos == pytest.approx(found.rhos)
 
 
+def test_rounding_of_floats_breaks_no_tie_of_means():
+    whole = rng(14).integers(1, 4, size=(6, 5))
+    found, tenths = (split_half(v, [0] * 6, halves=200, rng=rng(15)) for v in (whole, whole / 10))
+    assert tenths.rhos == pytest.approx(found.rhos)
+
+
 def test_the_same_seed_gives_the_same_halves():
     values = rng(11).normal(size=(8, 6))
     one, two = (split_half(values, STRATA, rng=rng(12)) for _ in range(2))
