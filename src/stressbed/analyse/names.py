@@ -87,6 +87,7 @@ class Names:
             settings=_settings(plan),
             members={name: s.embedders for name, s in c.settings.items() if s.embedders},
             language_groups={d: _language_group(catalogue.datasets[d]) for d in c.datasets},
+            translations={d: t.source for d in c.datasets if (t := plan.translation(d))},
             varying={g: frozenset(t.id for t in entries if _varies(plan, g, t.id)) for g in c.generator},
         )
 

@@ -14,6 +14,7 @@ FILE = re.compile(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```$", re.S | re.M)
 PAGES = {
     "own-data.md": (["my-pairs"], 9),
     "adding-a-dataset.md": (["gnad-200"], 3),
+    "datasets.md": (["helpdesk", "helpdesk-fra"], 3),
     "adding-an-embedder.md": (["lee-8"], 2),
     "adding-a-transformation.md": (["helpdesk"], 5),
 }
