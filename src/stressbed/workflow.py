@@ -94,10 +94,12 @@ class Grid:
         """
         if self.plan.only_selects:
             return [self.run_path("config.yaml")]
-        tables = expand_names(self.run_path("tables"), self.tables, analyse.SUFFIXES)
+        names = [*self.tables, *self.item_tables, *self.conclusions]
+        tables = expand_names(self.run_path("tables"), names, analyse.SUFFIXES)
         figures = expand_names(self.run_path("figures"), [*self.figures, *self.cards], plot.SUFFIXES)
         summary = ("summary.json", "summary.csv", "summary.md")
-        own = ("scores.parquet", "items.parquet", *summary, page.FILE, "config.yaml")
+        tidy = ("scores.parquet", "items.parquet", "item_texts.parquet", "item_drift.parquet")
+        own = (*tidy, *summary, "findings.md", page.FILE, "config.yaml")
         return [
             *self.datasets(paths.MANIFEST), *self.datasets(paths.TEXTS), *self.datasets(paths.INPUTS),
             *self.all_rewrites(paths.COMPLETIONS), *self.all_rewrites(paths.TRANSFORM),
@@ -307,7 +309,19 @@ class Grid:
             return []
         names = f"names={Names.of(self.plan).fingerprint()}"
         colours = f"colours={json.dumps(config.colours, sort_keys=True)}"
-        return [names] if stage == "analyse" else [names, colours]
+        if stage == "plot":
+            return [names, colours]
+        kinds = {"embedders": config.embedders, "datasets": config.datasets, "generators": config.generator}
+        entries = {
+            kind: {n: getattr(self.plan.catalogue, kind)[n].model_dump(mode="json") for n in chosen}
+            for kind, chosen in kinds.items()
+        }
+        return [
+            names,
+            f"analysis={config.analysis.model_dump_json()}",
+            f"catalogue={digest(entries)}",
+            f"pairs={digest(self.plan.pairs)}",
+        ]
 
     def spec(self, *kinds: str) -> str:
         """Return the catalogue entries of the run's kinds as JSON, for a script."""
@@ -339,14 +353,31 @@ class Grid:
         """Names of the result tables."""
         return [*analyse.TABLES, *(analyse.CROSSCHECK_TABLES if self._several else ())]
 
+    @property
+    def item_tables(self) -> list[str]:
+        """Names of the tables that are made of single items."""
+        return list(analyse.ITEM_TABLES)
+
+    @property
+    def conclusions(self) -> list[str]:
+        """Names of the tables that are made of other tables."""
+        return list(analyse.CONCLUSIONS)
+
+    @property
+    def analysed_tables(self) -> list[str]:
+        """Names of the tables that conclusions are drawn from."""
+        return [*(t for t in self.tables if t not in analyse.CONCLUSIONS), *self.item_tables]
+
     def caption(self, table: str) -> str:
         """Return the name of a table's caption; the tables of flag rates share one."""
-        return next((c for c in ("flag_rates", "crosscheck") if table.startswith(c)), table)
+        return next((c for c in ("flag_rates", "crosscheck", "catalogue") if table.startswith(c)), table)
 
     def category(self, table: str) -> str:
         """Return where a table stands in the report: scores first, then the rewrites behind them."""
-        scores = (*analyse.SCORE_TABLES, *analyse.CROSSCHECK_TABLES)
-        return "2. Scores" if table in scores else "3. Rewrites"
+        scores = (*analyse.SCORE_TABLES, *analyse.ITEM_TABLES, *analyse.CROSSCHECK_TABLES)
+        if table in {*analyse.STATISTIC_TABLES, *analyse.CONCLUSIONS}:
+            return "3. Statistics"
+        return "2. Scores" if table in scores else "4. Rewrites and models"
 
     @property
     def figures(self) -> list[str]:
@@ -361,15 +392,16 @@ class Grid:
     @property
     def figure_tables(self) -> list[str]:
         """Names of the run's tables that figures are drawn from."""
-        tables = self.tables
+        tables = [*self.tables, *self.item_tables, *self.conclusions]
         wanted = [*plot.INPUTS, *([f"{plot.CROSSCHECK}_cells"] if self._several else [])]
         return [t for t in wanted if t in tables]
 
     @property
     def page_inputs(self) -> list[str]:
-        """Tables that the interactive page is made of."""
-        shown = [t for t in self.tables if t in {*page.TABLES, *page.FURTHER}]
-        return expand_names(self.run_path("tables"), shown, ("csv", "md"))
+        """Tables and findings that the interactive page is made of."""
+        tables = [*self.tables, *self.item_tables, *self.conclusions]
+        shown = [t for t in tables if t in {*page.TABLES, *page.FURTHER}]
+        return [*expand_names(self.run_path("tables"), shown, ("csv", "md")), self.run_path("findings.md")]
 
     @property
     def _several(self) -> bool:

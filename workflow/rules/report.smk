@@ -22,7 +22,7 @@ rule summary:
         report(
             grid.run_path("summary.csv"),
             caption="../report/summary.rst",
-            category="4. What it took",
+            category="5. What it took",
             labels={"table": "summary"},
         ),
         grid.run_path("summary.md"),

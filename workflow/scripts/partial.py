@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from stressbed import paths
+from stressbed.analyse.items_run import analyse_items
 from stressbed.analyse.names import Names
 from stressbed.analyse.run import analyse
 from stressbed.collect.cells import collect
+from stressbed.collect.drifts import collect_drift
+from stressbed.collect.texts import collect_texts
 from stressbed.config import load_run
 from stressbed.jobs import job
 from stressbed.plot.run import plot
@@ -23,13 +27,17 @@ with job("partial", log_file=snakemake.log[0]) as this:
     plan = resolved(load_run(yaml.safe_load(snakemake.params.config)))
     folder = Path(snakemake.params.folder)
     scores, names = folder / "scores.parquet", Names.of(plan)
-    collect(plan=plan, scores_out=scores, items_out=folder / "items.parquet")
+    items, texts, drift = (folder / f"{n}.parquet" for n in ("items", "item_texts", "item_drift"))
+    collect(plan=plan, scores_out=scores, items_out=items)
+    collect_texts(plan=plan, out=texts)
+    collect_drift(plan=plan, store_root=plan.results / paths.STORE, out=drift)
     analyse(
         plan=plan,
         scores=scores,
         transforms=Grid(plan).present_transforms(),
         folder=folder / "tables",
     )
+    analyse_items(plan=plan, scores=scores, items=items, texts=texts, drift=drift, folder=folder / "tables")
     plot(tables=folder / "tables", names=names, folder=folder / "figures")
     write_page(
         tables=folder / "tables",

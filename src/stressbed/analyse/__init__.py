@@ -28,6 +28,7 @@ STATISTIC_TABLES = (
     "setting_gap_by_embedder",
     "zero_shot",
     "size_ablation",
+    "translated_datasets",
 )
 """Tables of `statistics.py`; what a run lacks for one is said below it, and it has no rows."""
 
@@ -53,3 +54,6 @@ TABLES = (
 
 CROSSCHECK_TABLES = ("crosscheck", "crosscheck_cells")
 """Tables of a run with several generators."""
+
+ITEM_TABLES = ("item_intervals", "worst_items", "item_causes")
+"""Tables that are made of single items."""

@@ -14,6 +14,7 @@ from stressbed.analyse.size import size_ablation
 from stressbed.analyse.stability import rank_stability, rank_stability_by_dataset, seed_spread
 from stressbed.analyse.study import Analysed
 from stressbed.analyse.table import Table
+from stressbed.analyse.translated import translated_datasets
 from stressbed.analyse.zero_shot import zero_shot
 
 STATISTICS: Mapping[str, Callable[[Analysed], Table]] = MappingProxyType(
@@ -31,5 +32,6 @@ STATISTICS: Mapping[str, Callable[[Analysed], Table]] = MappingProxyType(
         "setting_gap_by_embedder": setting_gap_by_embedder,
         "zero_shot": zero_shot,
         "size_ablation": size_ablation,
+        "translated_datasets": translated_datasets,
     }
 )

@@ -22,6 +22,7 @@ LONGEST = 300
 LABELLED = frozenset(
     {
         "embedder",
+        "became",
         "dataset",
         "generator",
         "transformation",

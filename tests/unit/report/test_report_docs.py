@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stressbed.analyse import TABLES
+from stressbed.analyse import CONCLUSIONS, ITEM_TABLES, TABLES
 from stressbed.collect.schema import ITEM_DRIFT, ITEM_TEXTS, ITEMS, SCORES, as_markdown
 from stressbed.plot import FIGURES
 
@@ -20,14 +20,15 @@ def test_columns_are_documented_as_declared(schema):
     assert as_markdown(schema) in DOC
 
 
-@pytest.mark.parametrize("name", [*TABLES, *FIGURES])
+@pytest.mark.parametrize("name", [*TABLES, *ITEM_TABLES, *CONCLUSIONS, *FIGURES])
 def test_every_table_and_figure_is_named(name):
     assert f"`{name}`" in DOC
 
 
 def test_every_caption_is_there_and_says_something():
     captions = {p.stem for p in (ROOT / "workflow" / "report").glob("*.rst")}
-    needed = {re.sub(r"^flag_rates_by_.*", "flag_rates", t) for t in TABLES} | set(FIGURES)
+    tables = (*TABLES, *ITEM_TABLES, *CONCLUSIONS)
+    needed = {re.sub(r"^(flag_rates|catalogue)_.*", r"\1", t) for t in tables} | set(FIGURES)
     assert needed | {"workflow", "summary"} <= captions
     for path in (ROOT / "workflow" / "report").glob("*.rst"):
         assert len(path.read_text(encoding="utf-8").split()) > 20, path.name
