@@ -35,6 +35,7 @@ EXPERIMENTS = (
     "experiments share their test data: the interval covers the draw of the training data or of the "
     "clustered texts, not that of other texts"
 )
+SAME_SEEDS = "identical in all seeds by construction"
 NOTES = (
     "drop: original minus transformed, points; low, high: 95 % percentile interval of a paired bootstrap "
     "over the items of the dataset. The same items are drawn for the original and the rewrite, within each "
@@ -91,12 +92,20 @@ def item_intervals(
     """
     facts = cell_facts(scores)
     rows = [row for block in blocks for row in block_intervals(block, facts, resamples=resamples, seed=seed)]
+    for row in rows:
+        if same_in_all_seeds(names, row["generator"], row["transformation"]):
+            row["note"] = "; ".join(filter(None, [row["note"], SAME_SEEDS]))
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"seed": "int64", "n": "int64"})
     table = Table(
         "item_intervals", "Drops with their intervals over the items of each dataset",
         in_order(frame, names), list(NOTES), decimals=2,
     )  # fmt: skip
     return finish(table, names, dashes=False)
+
+
+def same_in_all_seeds(names: Names, generator: str, transformation: str) -> bool:
+    """Return whether seeds cannot differ: the generator draws no tokens, the transformation no language."""
+    return generator in names.varying and transformation not in names.varying[generator]
 
 
 def cell_facts(scores: pd.DataFrame) -> Facts:

@@ -20,17 +20,19 @@ from stressbed.analyse.item_features import (
 from stressbed.analyse.item_panels import Panel, Variant, panels
 from stressbed.analyse.item_scores import per_item, shares
 from stressbed.analyse.item_statistics import draw_weights
-from stressbed.analyse.items import HELD, CellFacts, Facts, cell_facts
+from stressbed.analyse.items import HELD, CellFacts, Facts, cell_facts, same_in_all_seeds
 from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table
 from stressbed.analyse.tables import finish
 from stressbed.fingerprint import text_digest
-from stressbed.stats.coverage import coverage_note
 from stressbed.stats.interval import Floats
 
 LEVEL = 0.95
 FEWEST = 3
 """Items that a correlation or a difference needs."""
+
+FEW = 20
+"""Items below which an interval needs a note."""
 
 COLUMNS = ("generator", "embedder", "cause", "rho", "difference", "low", "high", "n", "note")
 NOTES = (
@@ -41,8 +43,9 @@ NOTES = (
     "larger, the more is lost. difference: mean delta of texts in this language, or with this flag, minus "
     "that of the others, in points of 100; negative: they lose more.",
     "low, high: 95 % percentile interval of a bootstrap over items, all variants of an item together; ranks "
-    "and group means are those of all items. n: items times variants. Causes hang together (a longer text "
-    "has moved further), and nothing here says which of them is at work.",
+    "and group means are those of all items. n: items times variants, those that are the same in all seeds "
+    "once. Causes hang together (a longer text has moved further), and nothing here says which of them is at "
+    "work.",
     "length_ratio: characters after per character before. edit_distance: Levenshtein distance over the "
     "length of the longer text. drift: 1 minus the cosine of the item's text before and after.",
 )
@@ -92,7 +95,9 @@ def item_causes(
     for block in blocks:
         embedder, dataset = str(block["embedder"].iloc[0]), str(block["dataset"].iloc[0])
         drift = drift_features(moved.of(embedder, dataset))
-        _add_block(block, facts, features, drift, sums, resamples=resamples, seed=seed)
+        _add_block(
+            _without_repeats(block, names), facts, features, drift, sums, resamples=resamples, seed=seed
+        )
     frame = pd.DataFrame(_rows(sums, names), columns=list(COLUMNS))
     notes = list(NOTES)
     if not features:
@@ -101,6 +106,17 @@ def item_causes(
         notes.append("drift is lacking: the vectors of the texts are not in the store.")
     table = Table("item_causes", "What goes with the loss of items", frame, notes, decimals=2)
     return finish(table, names, dashes=False)
+
+
+def _without_repeats(block: pd.DataFrame, names: Names) -> pd.DataFrame:
+    """Return a block with one seed of the variants that are the same in all seeds."""
+    same = [(g, t) for g in names.generators for t in names.transformations if same_in_all_seeds(names, g, t)]
+    if not same:
+        return block
+    repeated = pd.MultiIndex.from_frame(block[["generator", "transformation"]].astype(object)).isin(same)
+    first = block["seed"] == block["seed"][repeated].min()
+    kept: pd.DataFrame = block.loc[first | ~repeated]
+    return kept
 
 
 class _Aligned:
@@ -236,7 +252,7 @@ def _row(found: _Cause, *, ranked: bool) -> dict[str, Any]:
     if found.items >= FEWEST and len(defined) > len(samples) / 2:
         low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     notes = [] if ranked else [f"{found.affected:.0f} of {found.n} texts"]
-    notes += [note] if (note := coverage_note(found.items)) else []
+    notes += [f"only {found.items} items: the interval is too narrow"] if found.items < FEW else []
     return {
         "rho": float(estimate) if ranked else np.nan, "difference": np.nan if ranked else float(estimate),
         "low": float(low), "high": float(high), "n": found.n, "note": "; ".join(notes),

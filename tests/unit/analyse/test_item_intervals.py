@@ -1,4 +1,5 @@
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -181,6 +182,16 @@ def test_experiments_are_said_not_to_be_independent_items():
     found = intervals(item_rows(values, original, unit="experiment", metric="accuracy"), [row]).iloc[0]
     assert "share their test data" in found["note"]
     assert found["low"] < found["drop"] < found["high"]
+
+
+def test_seeds_that_cannot_differ_are_said_to_be_identical():
+    items, row, _ = of_pairs("spearman", n=120)
+    for varying, note in (
+        (frozenset({"expansion"}), ""),
+        (frozenset(), "identical in all seeds by construction"),
+    ):
+        found = intervals(items, [row], replace(names_of(), varying={"llm": varying}))
+        assert found["note"].tolist() == [note]
 
 
 def test_a_run_without_items_has_a_table_with_columns_and_no_rows():

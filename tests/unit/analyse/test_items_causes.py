@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -125,6 +127,15 @@ def test_all_variants_of_an_item_are_drawn_together():
     assert ten["high"] - ten["low"] == pytest.approx(once["high"] - once["low"], rel=0.1)
 
 
+def test_seeds_that_cannot_differ_count_once():
+    items, cause, _ = made(n=60)
+    both = pd.concat([items, items.assign(seed=2)], ignore_index=True)
+    texts = [texts_of(items["item"], cause, variant=("llm", "expansion", seed)) for seed in (1, 2)]
+    same = replace(names_of(), varying={"llm": frozenset()})
+    assert causes([both], texts).frame.iloc[0]["n"] == 120
+    assert causes([both], texts, names=same).frame.iloc[0]["n"] == 60
+
+
 def test_items_without_a_rewritten_text_do_not_count():
     items, cause, _ = made(n=100)
     text = texts_of(items["item"], cause)
@@ -145,7 +156,7 @@ def test_what_is_lacking_is_said():
     table = causes([items], [texts_of(items["item"], cause)], gone)
     assert any("drift is lacking" in n for n in table.notes)
     few = causes([items.iloc[:6]], [texts_of(items["item"], cause)]).frame.iloc[0]
-    assert "with n = 6" in few["note"]
+    assert "only 6 items" in few["note"]
 
 
 def test_experiments_are_left_out():
