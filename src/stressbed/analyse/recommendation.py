@@ -84,7 +84,8 @@ def recommendation(
         ]
         rng = data.rng("recommendation", study.generator, study.setting)
         mine = preferences(study, items=items, resamples=data.options.resamples, rng=rng)
-        return [*found, *mine], [] if mine else [_no_preference(study)]
+        said = _notes(study, questions, item_intervals)
+        return [*found, *mine], said if mine else [*said, _no_preference(study)]
 
     notes = [
         f"negligible: less than {NOTICEABLE:g} point; noticeable: from {NOTICEABLE:g}; large: from {LARGE:g} "
@@ -100,6 +101,16 @@ NO_QUESTION = (
     "This run has none of the transformations that the minimal check asks for: Paraphrasing, Expansion or "
     "Summarisation, Translation, Cross-Translation."
 )
+
+
+def _notes(study: Study, questions: Mapping[str, Question], item_intervals: pd.DataFrame | None) -> list[str]:
+    """Return what a reader must know of the intervals within the only dataset, once each."""
+    if item_intervals is None or len(study.datasets) != 1 or item_intervals.empty:
+        return []
+    mine = item_intervals["dataset"].isin(study.datasets) & item_intervals["transformation"].isin(questions)
+    used = item_intervals[mine & item_intervals["low"].notna()]
+    found = dict.fromkeys(part.strip() for n in used["note"].dropna() for part in str(n).split(";"))
+    return [f"{n[0].upper()}{n[1:].rstrip('.')}." for n in found if n]
 
 
 def _no_preference(study: Study) -> str:
@@ -171,8 +182,7 @@ def _within(
     n, unit = int(rows["n"].min()), str(rows["unit"].iloc[0])
     basis = f"{n} {unit if n == 1 else _plural(unit)} of this dataset"
     seeds = f" The interval is the widest over {len(rows)} seeds." if len(rows) > 1 else ""
-    more = "".join(f" {n[0].upper()}{n[1:]}." for n in notes)
-    return Loss(mean, float(rows["low"].min()), float(rows["high"].max()), basis, f"{alone}{seeds}{more}")
+    return Loss(mean, float(rows["low"].min()), float(rows["high"].max()), basis, f"{alone}{seeds}")
 
 
 def _rows_of(

@@ -63,7 +63,8 @@ def _shifts(frame: pd.DataFrame, _: Names) -> Iterator[Row]:
     if frame["shift"].notna().any():
         yield {
             "question": "By how much?",
-            "test": "Hodges-Lehmann shift with the interval of the signed-rank test",
+            "test": "Hodges-Lehmann shift"
+            + (" with the interval of the signed-rank test" if frame["low"].notna().any() else ""),
             "unit": unit,
             "n": _span(frame["n"]),
         }

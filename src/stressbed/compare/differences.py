@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ BEFORE, AFTER = "before", "after"
 SCORE, DROP = "score", "drop"
 BETWEEN = "Hodges-Lehmann over datasets, signed-rank test"
 WITHIN = "bootstrap of items within the datasets"
+IDENTICAL = "every cell is the same in both runs"
 METHODS = {
     BETWEEN: f"{BETWEEN}: the difference is the estimate of the shift, not the difference of the two means.",
     WITHIN: f"{WITHIN}: it says nothing of other datasets. Experiments are no independent items.",
@@ -93,8 +95,9 @@ def run_differences(cells: pd.DataFrame, names: Names, sampling: Sampling) -> Ta
     notes = [
         "Points; difference is after minus before. score: higher is better; drop (original minus "
         "transformed): lower is better. Means over the datasets with every cell of the row in both runs.",
-        "hteb: mean over axes. A row that names a transformation is the drop under it.",
-        f"low, high: 95 % interval of the difference, not corrected. p_holm: Holm over the {tests} tests.",
+        "hteb: mean over axes. A row that names a transformation is the drop under it; an axis of one "
+        "transformation has no drop of its own.",
+        f"low, high: 95 % interval of the difference, not corrected. p_holm: Holm; tests: {tests}.",
         *(sentence for method, sentence in METHODS.items() if (frame["method"] == method).any()),
         *dict.fromkeys(reasons),
     ]
@@ -132,13 +135,17 @@ def _without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
 def _of_embedder(
     cells: pd.DataFrame, names: Names, sampling: Sampling
 ) -> tuple[list[dict[str, object]], str]:
-    """Return an embedder's rows, and why some have no interval."""
+    """Return an embedder's rows, and why some have no interval.
+
+    One whose every cell is unchanged has nothing to be tested.
+    """
     sides = {side: _measures(_means(cells, side, names), names) for side in (BEFORE, AFTER)}
     # Rounding errors of sums are no differences, and ranks would take them for some.
     held = {key: (sides[AFTER][key] - sides[BEFORE][key]).dropna().round(9) for key in sides[BEFORE]}
     samples: Mapping[Key, Floats] = {}
     reason = ""
-    if any(len(values) < FEWEST for values in held.values()):
+    unchanged = bool((cells[AFTER] == cells[BEFORE]).all())
+    if not unchanged and any(len(values) < FEWEST for values in held.values()):
         datasets = [str(d) for d in cells["dataset"].unique()]
         try:
             samples = _samples(cells, datasets, names, sampling)
@@ -151,13 +158,17 @@ def _of_embedder(
             "before": float(sides[BEFORE][key][values.index].mean()),
             "after": float(sides[AFTER][key][values.index].mean()),
         }  # fmt: skip
-        rows.append(row | _difference(np.asarray(values, dtype=np.float64), samples.get(key)))
+        array = np.asarray(values, dtype=np.float64)
+        rows.append(row | (_UNCHANGED if unchanged else _difference(array, samples.get(key))))
     return rows, reason if any(r["method"] == "" and r["n_datasets"] for r in rows) else ""
+
+
+_NOTHING: dict[str, object] = {"low": math.nan, "high": math.nan, "p": math.nan, "method": ""}
+_UNCHANGED: dict[str, object] = {**_NOTHING, "difference": 0.0, "method": IDENTICAL}
 
 
 def _difference(values: Floats, samples: Floats | None) -> dict[str, object]:
     """Return estimate, interval and test of one difference; `values` has one number per dataset."""
-    nothing: dict[str, object] = {"low": math.nan, "high": math.nan, "p": math.nan, "method": ""}
     if len(values) >= FEWEST:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateWarning)
@@ -166,7 +177,7 @@ def _difference(values: Floats, samples: Floats | None) -> dict[str, object]:
         return {"difference": place.estimate, **ends, "p": test.p, "method": BETWEEN}
     mean = float(values.mean()) if len(values) else math.nan
     if samples is None or not len(values) or np.isfinite(samples).sum() < len(samples) / 2:
-        return nothing | {"difference": mean}
+        return {**_NOTHING, "difference": mean}
     found = bootstrapped(mean, samples)
     return {"difference": mean, "low": found.low, "high": found.high, "p": found.p, "method": WITHIN}
 
@@ -184,9 +195,12 @@ def _measures(means: pd.DataFrame, names: Names) -> Measures:
     if not names.transformations:
         return {(SCORE, ORIGINAL): means[ORIGINAL]}
     full = with_axes(means, names)
-    axes = [a for a in AXES if a in names.axes.values()]
+    sizes = Counter(names.axes.values())
+    # What says the same twice would be tested twice: one axis is the total, one transformation its axis.
+    axes = [a for a in AXES if sizes[a] and len(sizes) > 1]
+    larger = [a for a in axes if sizes[a] > 1]
     found = {(SCORE, column): full[column] for column in (ORIGINAL, *axes, TOTAL)}
-    found |= {(DROP, c): full[ORIGINAL] - full[c] for c in (*axes, TOTAL, *names.transformations)}
+    found |= {(DROP, c): full[ORIGINAL] - full[c] for c in (TOTAL, *larger, *names.transformations)}
     return found
 
 
@@ -245,10 +259,10 @@ def _named(side: str, frame: pd.DataFrame, generator: str) -> pd.Series:
 
 def _verdict(row: Mapping[str, object], p: float) -> str:
     """Return in a word or two what the test says."""
+    if row["method"] == IDENTICAL or row["low"] == row["high"] == row["difference"] == 0:
+        return "unchanged"
     if math.isnan(p):
         return "no test"
-    if row["low"] == row["high"] == row["difference"] == 0:
-        return "unchanged"
     if p >= ALPHA:
         return "not decided"
     rises = float(str(row["difference"])) > 0

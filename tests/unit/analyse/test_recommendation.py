@@ -101,6 +101,13 @@ def test_one_dataset_has_the_interval_within_it():
     )
 
 
+def test_what_limits_the_intervals_is_said_once():
+    data = analysed(lambda e, d, t, s: -3.0, datasets=1, seeds=(1, 2))
+    noted = intervals(seeds=(1, 2), note="experiments share their data; 3 samples have no score")
+    table = recommendation(data, questions=QUESTIONS, item_intervals=noted)
+    assert table.notes[-2:] == ["Experiments share their data.", "3 samples have no score."]
+
+
 def test_one_dataset_without_an_interval_says_why():
     data = analysed(lambda e, d, t, s: -3.0, datasets=1)
     nothing = intervals(low=np.nan, high=np.nan, note="The score cannot be made again.")

@@ -44,7 +44,7 @@ def test_a_better_model_is_better_in_every_row_that_says_so(tmp_path):
     )
     assert found.loc[("score", "hteb"), "difference"] == pytest.approx(8 / 3 + theirs.estimate - 1)
     assert found.loc[("drop", "translation"), "difference"] == pytest.approx(-3.0)
-    assert found.loc[("drop", "language"), "verdict"] == "better"
+    assert found.loc[("drop", "translation"), "verdict"] == "better"
     assert found.loc[("score", "length"), "verdict"] == "better"
     assert found.loc[("drop", "paraphrasing"), "difference"] == pytest.approx(0, abs=1e-9)
     assert found.loc[("drop", "paraphrasing"), "verdict"] == "unchanged"
@@ -59,7 +59,37 @@ def test_p_values_are_those_of_the_signed_rank_test_and_holm_covers_the_whole_ta
     found = rows(compared(made_run(tmp_path / "a", "old", before), made_run(tmp_path / "b", "new", after)))
     assert found.loc[("score", "original"), "p"] == pytest.approx(signed_rank(NOISE[0, :8]).p)
     assert found["p_holm"].tolist() == pytest.approx(list(holm(found["p"].to_numpy())))
-    assert len(found) == 5 + 7
+    # original, three axes, total; drop of the total and of each transformation, which is alone in its axis.
+    assert list(found.index) == [
+        ("score", "original"), ("score", "lexical_stylistic"), ("score", "length"), ("score", "language"),
+        ("score", "hteb"), ("drop", "hteb"), ("drop", "paraphrasing"), ("drop", "expansion"),
+        ("drop", "translation"),
+    ]  # fmt: skip
+
+
+def test_an_embedder_that_is_unchanged_is_not_tested(tmp_path):
+    names = ("mine", "same")
+    after = lambda e, d, t, s: before(e, d, t, s) + (e == "mine") * (1 + NOISE[0, int(d[1:])] / 9)  # noqa: E731
+    first = made_run(tmp_path / "a", "old", before, embedders=names)
+    comparison = compared(first, made_run(tmp_path / "b", "new", after, embedders=names))
+    frame = comparison.tables[0].frame.set_index("embedder")
+    assert (frame.loc["same", "verdict"] == "unchanged").all()
+    assert frame.loc["same", ["low", "high", "p"]].isna().all(axis=None)
+    assert "Holm; tests: 9." in comparison.text
+
+
+def test_an_axis_of_two_transformations_has_a_drop_of_its_own(tmp_path):
+    eight = ("paraphrasing", "style_change", "expansion")
+    gain = lambda e, d, t, s: 70.0 + NOISE[1, int(d[1:])]  # noqa: E731
+    flat = lambda *at: 69.0  # noqa: E731
+    first = made_run(tmp_path / "a", "old", flat, transformations=eight)
+    found = rows(compared(first, made_run(tmp_path / "b", "new", gain, transformations=eight)))
+    assert ("drop", "lexical_stylistic") in found.index
+    assert ("drop", "length") not in found.index
+    one = made_run(tmp_path / "c", "old", flat, transformations=eight[:2])
+    found = rows(compared(one, made_run(tmp_path / "d", "new", gain, transformations=eight[:2])))
+    assert ("score", "lexical_stylistic") not in found.index
+    assert found.loc[("score", "hteb"), "n_datasets"] == 8
 
 
 def test_rounding_errors_are_no_differences(tmp_path):
@@ -182,7 +212,7 @@ def test_several_generators_are_never_averaged(tmp_path):
     first = made_run(tmp_path / "a", "old", before, generators=("one", "two"))
     second = made_run(tmp_path / "b", "new", after, generators=("one", "two"))
     frame = compared(first, second).tables[0].frame
-    assert frame.groupby("generator").size().tolist() == [12, 12]
+    assert frame.groupby("generator").size().tolist() == [9, 9]
 
 
 def test_cells_without_a_score_and_what_one_run_has_alone_are_said(tmp_path):

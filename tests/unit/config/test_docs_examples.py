@@ -17,6 +17,7 @@ PAGES = {
     "datasets.md": (["helpdesk", "helpdesk-fra"], 3),
     "adding-an-embedder.md": (["lee-8"], 2),
     "adding-a-transformation.md": (["helpdesk"], 5),
+    "comparing-runs.md": (["lee-8", "polarity-20", "helpdesk-4"], 17),
 }
 
 
