@@ -13,7 +13,7 @@ from page_tables import make_names, write, write_tables
 from stressbed.errors import DataError
 from stressbed.report.page import FURTHER, TABLES
 from stressbed.report.page.build import embedded, render, write_page
-from stressbed.report.page.data import encode, page_data
+from stressbed.report.page.data import distinct, encode, page_data
 from stressbed.report.page.items import LONGEST, Pool, keep_worst, language_name, language_tag, shortened
 
 NOWHERE = Path("no") / "such" / "folder"
@@ -179,6 +179,10 @@ def test_languages_have_tags_and_names(code, tag, name):
     assert (language_tag(code), language_name(code)) == (tag, name)
 
 
+def test_equal_labels_are_told_apart_by_their_ids():
+    assert distinct({"a": "E5", "b": "E5", "c": "BGE"}) == {"a": "E5 [a]", "b": "E5 [b]", "c": "BGE"}
+
+
 def test_findings_become_points_and_paragraphs(tmp_path):
     (tmp_path / "findings.md").write_text(
         "# Findings\n\n## Axes\n\n- **Language** costs `most`\n  on English. *(paper: 5 of 11)*\n"
@@ -203,11 +207,11 @@ def test_the_same_tables_give_the_same_page(tmp_path):
 
 def test_a_run_of_the_papers_size_stays_below_ten_megabytes(tmp_path):
     names = make_names(16, 32)
-    rng = np.random.default_rng(1)
+    # Chinese takes three bytes per character; no two texts are the same.
+    many = "".join(map(chr, range(0x4E00, 0x9FA5)))
 
     def text(i):
-        # Chinese takes three bytes per character, and no two texts are the same.
-        long = "".join(map(chr, rng.integers(0x4E00, 0x9FA5, 1400)))
+        long = many[i : i + 1400]
         return f"{i} {long}", f"{long[::-1]} {i}", "zho-Hans"
 
     tables = write_tables(tmp_path / "tables", names, text=text)

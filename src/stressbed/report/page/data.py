@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pandas as pd
 
 from stressbed.analyse.names import ALL_DATASETS, AXES, AXIS_LABELS, ENGLISH, Names
 from stressbed.errors import DataError
-from stressbed.plot.style import COLOURS, SHAPES, colour
+from stressbed.plot.style import SHAPES, colour
 from stressbed.report.page import FURTHER, TABLES
 from stressbed.report.page.items import Pool, keep_worst
 
@@ -35,6 +36,7 @@ def page_data(*, tables: Path, names: Names, description: str = "", notice: str 
         run: Name of the run.
     """
     pool = Pool()
+    sized = distinct({e: names.sized(e) for e in names.embedders})
     found = {name: _table(tables, name, pool) for name in (*TABLES, *FURTHER)}
     return {
         "run": run,
@@ -43,7 +45,7 @@ def page_data(*, tables: Path, names: Names, description: str = "", notice: str 
         "axes": [_axis(a, names) for a in AXES if a in names.axes.values()],
         "original": {"colour": colour("original", names.colours), "shape": SHAPES["original"]},
         "embedders": [
-            {"id": e, "label": label, "sized": names.sized(e)} for e, label in names.embedders.items()
+            {"id": e, "label": label, "sized": sized[e]} for e, label in distinct(names.embedders).items()
         ],
         "datasets": [
             {
@@ -52,12 +54,13 @@ def page_data(*, tables: Path, names: Names, description: str = "", notice: str 
                 "setting": names.settings.get(d, ALL_DATASETS),
                 "lang": "en" if names.language_groups.get(d) == ENGLISH else "",
             }
-            for d, label in names.datasets.items()
+            for d, label in distinct(names.datasets).items()
         ],
         "transformations": [
-            {"id": t, "label": label, "axis": names.axes[t]} for t, label in names.transformations.items()
+            {"id": t, "label": label, "axis": names.axes[t]}
+            for t, label in distinct(names.transformations).items()
         ],
-        "generators": [{"id": g, "label": label} for g, label in names.generators.items()],
+        "generators": [{"id": g, "label": label} for g, label in distinct(names.generators).items()],
         "settings": [{"id": s, "label": names.label(s)} for s in names.setting_order],
         "labels": {**AXIS_LABELS},
         "tables": found,
@@ -67,11 +70,17 @@ def page_data(*, tables: Path, names: Names, description: str = "", notice: str 
     }
 
 
+def distinct(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return labels by id, with the id where another has the same: charts and lists tell them apart by it."""
+    count = Counter(labels.values())
+    return {i: label if count[label] == 1 else f"{label} [{i}]" for i, label in labels.items()}
+
+
 def _axis(axis: str, names: Names) -> Json:
     return {
         "id": axis,
         "label": AXIS_LABELS[axis],
-        "colour": colour(axis, names.colours) if axis in COLOURS else colour("original", names.colours),
+        "colour": colour(axis, names.colours),
         "shape": SHAPES[axis],
     }
 
