@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 import langcodes
@@ -40,6 +41,8 @@ class Pool:
 ITEM = ("generator", "setting", "embedder", "dataset", "transformation", "seed", "subset", "item")
 """What an item is known by; each of its texts is a row."""
 
+TEXT_COLUMNS = ("original_text", "rewritten_text")
+
 
 def keep_worst(frame: pd.DataFrame, pool: Pool, *, budget: int = BUDGET) -> tuple[pd.DataFrame, int]:
     """Return the rows of `worst_items` that fit, texts as numbers in the pool, and how many items do not.
@@ -52,26 +55,27 @@ def keep_worst(frame: pd.DataFrame, pool: Pool, *, budget: int = BUDGET) -> tupl
         pool: Where the texts go.
         budget: Bytes that the texts may take.
     """
-    known_by = [c for c in ITEM if c in frame.columns]
-    number = frame.groupby(known_by, sort=False, dropna=False).ngroup()
-    rows = frame.assign(
-        original_text=frame["original_text"].map(shortened),
-        rewritten_text=frame["rewritten_text"].map(shortened),
-    )
+    rows = frame.reset_index(drop=True)
+    known_by = [c for c in ITEM if c in rows.columns]
+    number = rows.groupby(known_by, sort=False, dropna=False).ngroup()
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, item in enumerate(number):
+        places[item].append(place)
+    originals, rewrites = ([shortened(t) for t in rows[c]] for c in TEXT_COLUMNS)
     kept: list[int] = []
     left = 0
-    places = rows.groupby(number, sort=False).groups
     for item in _by_depth(rows, number):
-        texts = rows.loc[places[item], ["original_text", "rewritten_text"]]
-        new = dict.fromkeys(texts.to_numpy().ravel())
+        new = dict.fromkeys(t for i in places[item] for t in (originals[i], rewrites[i]))
         if pool.size + sum(map(pool.cost, new)) > budget:
             left += 1
             continue
         for text in new:
             pool.add(text)
-        kept.extend(texts.index)
-    shown = rows.loc[kept]
-    shown = shown.assign(**{c: shown[c].map(pool.add) for c in ("original_text", "rewritten_text")})
+        kept.extend(places[item])
+    shown = rows.loc[kept].assign(
+        original_text=[pool.add(originals[i]) for i in kept],
+        rewritten_text=[pool.add(rewrites[i]) for i in kept],
+    )
     if "language" in shown.columns:
         shown["lang"] = shown["language"].map(language_tag)
         shown["language"] = shown["language"].map(language_name)
