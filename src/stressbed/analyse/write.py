@@ -77,16 +77,47 @@ def to_markdown(table: Table, names: Names) -> str:
 
 
 def to_latex(table: Table, names: Names) -> str:
-    """Return a table as LaTeX (booktabs) with its title as caption and its notes below."""
+    """Return a table as LaTeX with its title as caption and its notes below.
+
+    It needs booktabs, and longtable where the rows do not fit on a page. Many columns are set smaller,
+    and columns of sentences are wrapped.
+    """
     rows = _cells(table, names, _escape_latex, r"\textbf{{{}}}".format)
     header = [_escape_latex(_header(str(c), names)) for c in table.frame.columns]
-    columns = "".join("r" if _is_number(table.frame[c]) else "l" for c in table.frame.columns)
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_escape_latex(table.title)}}}"]
-    lines += [rf"\label{{tab:{table.name}}}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
-    lines += [" & ".join(header) + r" \\", r"\midrule", *(" & ".join(r) + r" \\" for r in rows)]
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    lines += [rf"\par\footnotesize {_escape_latex(note)}" for note in _notes(table)]
-    return "\n".join([*lines, r"\end{table}"]) + "\n"
+    spec = _latex_columns(table, rows)
+    top = [rf"\toprule {' & '.join(header)} \\ \midrule"]
+    caption = rf"\caption{{{_escape_latex(table.title)}}}\label{{tab:{table.name}}}"
+    body = [" & ".join(r) + r" \\" for r in rows]
+    notes = [rf"\par\footnotesize {_escape_latex(note)}" for note in _notes(table)]
+    small = r"\scriptsize" if len(header) > 10 else r"\footnotesize" if len(header) > 7 else r"\normalsize"
+    spacing = rf"\setlength{{\tabcolsep}}{{{3 if len(header) > 7 else 6}pt}}"
+    if len(rows) > ROWS_OF_A_PAGE:
+        lines = [
+            rf"{{{small}{spacing}",
+            rf"\begin{{longtable}}{{{spec}}}",
+            rf"{caption}\\",
+            *top,
+            r"\endhead",
+        ]
+        return "\n".join([*lines, *body, r"\bottomrule", r"\end{longtable}", *notes, "}"]) + "\n"
+    lines = [r"\begin{table}", r"\centering", rf"{small}{spacing}", caption, rf"\begin{{tabular}}{{{spec}}}"]
+    return "\n".join([*lines, *top, *body, r"\bottomrule", r"\end{tabular}", *notes, r"\end{table}"]) + "\n"
+
+
+ROWS_OF_A_PAGE = 40
+WRAPPED_FROM = 40
+"""Characters from which on a column is wrapped in LaTeX."""
+
+
+def _latex_columns(table: Table, rows: list[list[str]]) -> str:
+    """Return the column specification: numbers right, sentences wrapped, else left."""
+    widest = [max((len(r[i]) for r in rows), default=0) for i in range(len(table.frame.columns))]
+    wrapped = sum(w > WRAPPED_FROM for w in widest)
+    width = 0.7 / wrapped if wrapped else 0.0
+    return "".join(
+        "r" if _is_number(table.frame[c]) else rf"p{{{width:.2f}\linewidth}}" if w > WRAPPED_FROM else "l"
+        for c, w in zip(table.frame.columns, widest, strict=True)
+    )
 
 
 def _header(column: str, names: Names) -> str:

@@ -71,14 +71,21 @@ def test_latex_escapes_what_texts_may_hold():
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs latex: pdflatex is not installed")
-def test_latex_compiles(tmp_path):
-    body = to_latex(table(), nothing())
-    document = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}" + body + "\\end{document}"
-    (tmp_path / "t.tex").write_text(document)
+def test_latex_compiles(tmp_path, analysed):
+    """All tables of a run in one document, and one of many rows, columns and sentences."""
+    folder, _ = analysed
+    wide = pd.DataFrame({f"c{i}": [1.0] * 1500 for i in range(11)} | {"text": ["word " * 60] * 1500})
+    bodies = [p.read_text() for p in sorted(folder.glob("*.tex"))]
+    bodies += [to_latex(table(), nothing()), to_latex(Table("wide", "Wide", wide), nothing())]
+    packages = r"\usepackage{booktabs,longtable}\extrafloats{200}"
+    document = rf"\documentclass{{article}}{packages}\begin{{document}}" + "\\clearpage\n".join(bodies)
+    (tmp_path / "t.tex").write_text(document + r"\end{document}")
     done = subprocess.run(
-        ["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, check=False, capture_output=True
-    )
-    assert done.returncode == 0
+        ["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, check=False, capture_output=True, text=True,
+        errors="replace",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert len(bodies) > 30
 
 
 def test_flag_rates_count_texts_and_not_flags(tmp_path):
