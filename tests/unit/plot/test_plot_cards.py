@@ -5,10 +5,8 @@ import pytest
 from matplotlib.text import Text
 from test_plot_run import sources_of, texts_outside
 
-from stressbed.plot import CARDS, SUFFIXES
 from stressbed.plot.card import card
 from stressbed.plot.card_data import card_data
-from stressbed.plot.run import plot
 from stressbed.plot.script import breadth, drawable, lines_of, right_to_left
 from stressbed.plot.style import style
 
@@ -146,19 +144,6 @@ def test_one_dataset_still_gives_three_items(tmp_path):
     said = words(figure)
     assert any("$20 notes" in w for w in said)
     assert sum("in a script that the figures' font lacks" in w for w in said) == 2
-
-
-def test_plot_writes_a_card_per_embedder_and_again_the_same(tmp_path):
-    names = made_tables.make_names(2, 2)
-    tables = made_tables.write_tables(tmp_path / "t", made_tables.made(names))
-    written = [
-        [p for p in plot(tables=tables, names=names, folder=tmp_path / f) if p.parent.name == CARDS]
-        for f in ("a", "b")
-    ]
-    assert {p.name for p in written[0]} == {f"{e}.{s}" for e in ("e0", "e1") for s in SUFFIXES}
-    for a, b in zip(*written, strict=True):
-        assert a.read_bytes() == b.read_bytes()
-    assert list(pd.read_csv(tmp_path / "a" / CARDS / "e0.csv").columns)[2:5] == ["part", "name", "value"]
 
 
 def test_lines_hold_the_text_and_never_run_over():

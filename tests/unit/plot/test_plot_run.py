@@ -1,12 +1,13 @@
 import figure_tables as made_tables
+import matplotlib.image
 import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from stressbed.plot import FIGURES, INPUTS, NEEDS, SUFFIXES
+from stressbed.plot import CARDS, FIGURES, INPUTS, NEEDS, SUFFIXES
 from stressbed.plot.inputs import read_source
 from stressbed.plot.run import drawing, plot
-from stressbed.plot.style import style
+from stressbed.plot.style import place, save, style
 
 
 def sources_of(folder, tables, notes=None):
@@ -33,7 +34,7 @@ def labels_out_of_view(figure):
 
 def texts_outside(figure):
     """Return the visible texts of a figure that reach beyond its canvas."""
-    figure.draw_without_rendering()
+    place(figure)
     renderer = figure.canvas.get_renderer()
     width, height = figure.canvas.get_width_height()
     found, hidden = [], labels_out_of_view(figure)
@@ -41,7 +42,7 @@ def texts_outside(figure):
         if not text.get_visible() or not text.get_text().strip() or text in hidden:
             continue
         box = text.get_window_extent(renderer)
-        if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1:
+        if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height:
             found.append(text.get_text())
     return found
 
@@ -98,19 +99,36 @@ def test_a_figure_without_rows_says_why(tmp_path, name):
 def test_a_run_without_any_table_still_gets_every_file(tmp_path):
     names = made_tables.make_names(1, 1)
     written = plot(tables=tmp_path / "none", names=names, folder=tmp_path / "a")
-    assert {p.name for p in written} == {f"{f}.{s}" for f in FIGURES for s in SUFFIXES}
+    assert {p.name for p in written} == {f"{f}.{s}" for f in (*FIGURES, "e0") for s in SUFFIXES}
 
 
-def test_every_figure_in_every_format_and_again_the_same(tmp_path):
-    names = made_tables.make_names(3, 3)
+def test_every_figure_and_card_in_every_format_and_nothing_cut(tmp_path):
+    names = made_tables.make_names(1, 2)
     tables = made_tables.write_tables(tmp_path / "tables", made_tables.made(names))
-    first = plot(tables=tables, names=names, folder=tmp_path / "a")
-    second = plot(tables=tables, names=names, folder=tmp_path / "b")
-    heads = {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}
-    assert {p.name for p in first} >= {f"{f}.{s}" for f in FIGURES for s in SUFFIXES}
-    for a, b in zip(first, second, strict=True):
-        assert a.read_bytes().startswith(heads.get(a.suffix[1:], b""))
-        assert a.read_bytes() == b.read_bytes(), a.name
+    written = plot(tables=tables, names=names, folder=tmp_path / "a")
+    stems = [*FIGURES, f"{CARDS}/e0"]
+    assert {str(p.relative_to(tmp_path / "a")) for p in written} == {
+        f"{f}.{s}" for f in stems for s in SUFFIXES
+    }
+    heads = {".pdf": b"%PDF", ".svg": b"<?xml", ".png": b"\x89PNG"}
+    for path in written:
+        assert path.read_bytes().startswith(heads.get(path.suffix, b""))
+    for path in (p for p in written if p.suffix == ".png"):
+        pixels = matplotlib.image.imread(path)
+        edge = [pixels[:2], pixels[-2:], pixels[:, :2], pixels[:, -2:]]
+        assert all((side == 1).all() for side in edge), f"{path.name} is cut"
+
+
+def test_the_same_tables_give_the_same_files(tmp_path):
+    names = made_tables.make_names(2, 3)
+    sources = sources_of(tmp_path / "tables", made_tables.made(names))
+    for name in ("axis_dumbbell", "drop_by_original"):
+        with style():
+            first, second = (
+                save(drawing(name, sources, names).figure, tmp_path / folder, name) for folder in ("a", "b")
+            )
+        for a, b in zip(first, second, strict=True):
+            assert a.read_bytes() == b.read_bytes(), a.name
 
 
 def test_a_panel_per_setting_and_generator_in_the_order_of_the_run(tmp_path):
