@@ -96,7 +96,7 @@ def _row(embedder: str, found: Difference, verdict: str) -> dict[str, object]:
 
 def _of_best(study: Study, order: Sequence[str], means: pd.Series, compared: Comparisons) -> str:
     best, others = order[0], order[1:]
-    head = f"Highest score after rewriting: {float(means[best]):.1f} points."
+    head = f"Highest score after rewriting: {signed(float(means[best]))} points."
     if compared.reason:
         return f"{head} Whether that is more than chance is open: {compared.reason}."
     label = study.names.label
@@ -113,7 +113,7 @@ def _of_best(study: Study, order: Sequence[str], means: pd.Series, compared: Com
 def _of_other(first: str, mean: float, found: Difference, compared: Comparisons) -> str:
     """Return the verdict on one that is not the best; `first` is the best one's label."""
     side = "fewer" if found.points <= 0 else "more"
-    head = f"{mean:.1f} points after rewriting, {abs(found.points):.1f} {side} than {first}"
+    head = f"{signed(mean)} points after rewriting, {abs(found.points):.1f} {side} than {first}"
     if compared.reason:
         return f"{head}; whether that is more than chance is open: {compared.reason}."
     ends = f"{signed(found.low)} to {signed(found.high)}"

@@ -73,9 +73,10 @@ def level(loss: Loss) -> str:
         return "negligible"
     if low <= 0 <= high:
         return f"cannot be told apart from no loss; it may be as much as {_points(high)}"
-    kind = "" if low > 0 else "a gain, "
     first, last = sorted((abs(low), abs(high)))
     sizes = list(dict.fromkeys([_size(first), _size(last)]))
+    # That there is a loss is certain, how large it is may be open.
+    kind = "a gain, " if high < 0 else "a loss, " if first < NOTICEABLE else ""
     return kind + " to ".join(sizes)
 
 

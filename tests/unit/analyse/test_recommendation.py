@@ -22,9 +22,9 @@ LEVELS = [
     ((-0.5, 4.0), "cannot be told apart from no loss; it may be as much as 4.0 points"),
     ((-9.0, 0.5), "cannot be told apart from no loss; it may be as much as 0.5 points"),
     ((1.0, 4.9), "noticeable"),
-    ((0.2, 3.0), "negligible to noticeable"),
+    ((0.2, 3.0), "a loss, negligible to noticeable"),
     ((2.0, 7.0), "noticeable to large"),
-    ((0.2, 9.0), "negligible to large"),
+    ((0.2, 9.0), "a loss, negligible to large"),
     ((5.0, 9.0), "large"),
     ((-7.0, -2.0), "a gain, noticeable to large"),
 ]
