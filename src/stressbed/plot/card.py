@@ -105,7 +105,8 @@ def summary(panel: Panel, names: Names) -> list[str]:
     words = [f"{AXIS_LABELS[name]} {_said(value)}" for name, value in scores.items()]
     lines = ["   ".join(words) + " points"]
     if ranks:
-        before, after = (_said(ranks[name], digits=0) for name in (ORIGINAL, "hteb"))
+        # Embedders that share a place have ranks of a half.
+        before, after = (_said(ranks[n], digits=int(ranks[n].value % 1 > 0)) for n in (ORIGINAL, "hteb"))
         lines.append(f"Rank {before} of {ranks['hteb'].note} on original texts, {after} under HTEB")
     title = panel.title(names)
     return ([title.replace("$", r"\$")] if title else []) + lines

@@ -41,7 +41,9 @@ def figure(sources: Mapping[str, Source], names: Names) -> Drawn:
     shown = [a for a in AXES if any((p.frame["axis"] == a).any() for p in found)]
     drawn.legend(handles=axis_handles(shown, names), loc="outside upper center", ncols=3, handletextpad=0.2)
     between = " " if drawn.get_figwidth() > COLUMN else "\n"
-    drawn.supxlabel(between.join(NOTES), fontsize=SMALL, color=MUTED)
+    units = sorted({f"{u}s" for p in found for u in p.frame["unit"]})
+    notes = [*NOTES[:-1], f"{NOTES[-1]} n: {' or '.join(units)}."]
+    drawn.supxlabel(between.join(notes), fontsize=SMALL, color=MUTED)
     return Drawn(drawn, together([(p, p.frame) for p in found]))
 
 

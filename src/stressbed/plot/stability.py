@@ -48,16 +48,19 @@ def rank_stability(ax: Axes, data: pd.DataFrame, names: Names) -> Axes:
     """
     before = ""
     for y, row in enumerate(data.to_dict("records")):
-        hue = colour(names.axes.get(str(row["row"]), str(row["row"])), names.colours)
+        axis = names.axes.get(str(row["row"]), str(row["row"]))
+        hue = colour(axis, names.colours)
         both = not math.isnan(row["within_mean"])
         _point(ax, y - 0.14 * both, row["tau_mean"], row["tau_sd"], hue, filled=True)
         _point(ax, y + 0.16, row["within_mean"], row["within_sd"], hue, filled=False)
         _beside(ax, y, row)
-        if before and row["level"] != before:
+        if before and axis != before:
             ax.axhline(y - 0.5, color=FAINT, linewidth=0.8, zorder=0)
-        before = str(row["level"])
+        before = axis
     ax.annotate("Between seeds", (1, -0.6), **_place(ax), va="bottom", color=MUTED)
     ax.set_yticks(range(len(data)), [wrapped(names.label(str(r))) for r in data["row"]])
+    for label, level in zip(ax.get_yticklabels(), data["level"], strict=True):
+        label.set_fontweight("normal" if level == "transformation" else "bold")
     ax.set_ylim(len(data) - 0.4, -0.6)
     ax.set_xlim(lowest(data), 1.03)
     ax.set_xlabel("Kendall's τ, mean ± SD over datasets")

@@ -147,12 +147,13 @@ def _write(figure: Figure, path: Path, suffix: str) -> None:
 
 def said_figure(sentences: Sequence[str], *, title: str) -> Figure:
     """Return a small figure that says in words why there is nothing to draw."""
-    lines = [line for s in sentences for line in textwrap.wrap(s, 62)]
+    # Notes are Markdown: their code marks mean nothing here.
+    lines = [line for s in sentences for line in textwrap.wrap(s.replace("`", ""), 62)]
     figure = new_figure(COLUMN, 0.34 + 0.135 * len(lines))
     figure.suptitle(title, x=0.02, ha="left", fontsize=7.5, weight="bold")
     ax = figure.subplots()
     ax.axis("off")
-    ax.text(0, 1, "\n".join(lines), va="top", color=MUTED, transform=ax.transAxes)
+    ax.text(0, 1, "\n".join(lines), va="top", color=MUTED, transform=ax.transAxes, parse_math=False)
     return figure
 
 

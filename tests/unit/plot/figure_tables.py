@@ -130,11 +130,10 @@ def shifts(cells, rng):
 
 def rank_stability(names, rng, within=""):
     rows = []
-    for row, level in [
-        *((t, "transformation") for t in EIGHT),
-        *((a, "axis") for a in AXES),
-        ("hteb", "overall"),
-    ]:
+    levels = []
+    for axis in AXES:
+        levels += [(axis, "axis"), *((t, "transformation") for t in EIGHT if EIGHT[t][1] == axis)]
+    for row, level in [*levels, ("hteb", "overall")]:
         same = within if row != "cross_translation" else ""
         inner = (np.nan, np.nan) if same else (rng.uniform(0.8, 0.97), rng.uniform(0.02, 0.1))
         rows.append(

@@ -183,3 +183,11 @@ def test_a_word_longer_than_a_line_is_broken():
 def test_scripts_are_known(text, ok, right):
     assert drawable(text) is ok
     assert right_to_left(text) is right
+
+
+def test_a_shared_rank_is_not_rounded(tmp_path):
+    names = made_tables.make_names(3, 3)
+    tables = made_tables.made(names)
+    tables["hteb_ranks"]["rank_original"] = [1.5, 1.5, 3.0]
+    figure, _ = card_of(tmp_path, names, tables)
+    assert any("Rank 1.5 [" in w for w in words(figure))

@@ -6,7 +6,9 @@ from matplotlib.colors import to_hex
 
 from stressbed.plot.by_original import dot, drop_by_original
 from stressbed.plot.dumbbell import axis_dumbbell
+from stressbed.plot.forest import figure as forest_figure
 from stressbed.plot.forest import p_text, shifts_forest
+from stressbed.plot.inputs import Source
 from stressbed.plot.size import size_ablation
 from stressbed.plot.stability import rank_stability
 from stressbed.plot.style import COLOURS, MUTED, new_figure, number, style, wrapped
@@ -161,3 +163,10 @@ def test_labels_break_after_hyphens_and_lose_nothing():
     assert max(map(len, wrapped("x" * 60).splitlines())) <= 24
     assert wrapped("") == ""
     assert pd.notna(wrapped("a"))
+
+
+def test_the_forest_says_what_n_counts():
+    sources = {"shifts": Source(TABLES["shifts"].assign(unit="dataset"))}
+    with style():
+        drawn = forest_figure(sources, NAMES).figure
+    assert "n: datasets." in drawn.get_supxlabel()
