@@ -85,6 +85,16 @@ def test_the_translated_dataset_is_run_like_any_other(done: Project) -> None:
     assert set(scores.loc[scores["dataset"] == GERMAN, "language"]) == {"deu-Latn"}
 
 
+def test_the_table_sets_source_and_translation_side_by_side(done: Project) -> None:
+    table = pd.read_csv(done.folder / "results/runs/tiny/tables/translated_datasets.csv")
+    assert table["embedder"].tolist() == ["tf", "(all)"]
+    assert set(table["language"]) == {"deu-Latn"}
+    by_dataset = pd.read_csv(done.folder / "results/runs/tiny/tables/by_dataset.csv").set_index("dataset")
+    for side, dataset in (("source", "helpdesk-pairs"), ("translated", GERMAN)):
+        for name in ("original", "drop"):
+            assert table[f"{side}_{name}"].tolist() == pytest.approx([by_dataset.loc[dataset, name]] * 2)
+
+
 def test_the_summary_counts_the_translations_requests(done: Project) -> None:
     found = read(done, "runs/tiny/summary.json")
     own = sum(
