@@ -46,6 +46,8 @@ KINDS = ("sts", "pairs", "topics", "ranking", "search")
 INVENTED = {"ido": ("sts", "pairs"), "vol": ("pairs", "search"), "ina": ("search", "sts")}
 """Labels of the made-up words (languages unknown to the language identifier), and what is made of them."""
 
+DOCUMENTS = 48
+
 Row = Sequence[object]
 
 
@@ -77,15 +79,15 @@ def make(kind: str, name: str, topics: list[list[str]], common: list[str]) -> No
     rng = generator(kind, name)
     words = [w for topic in topics for w in topic]
     if kind == "sts":
-        rows = [(*pair(rng, words, k), round(5 * k / 8, 3)) for k in rng.permutation([*range(9)] * 5)]
+        rows = [(*pair(rng, words, k), round(5 * k / 8, 3)) for k in rng.permutation([*range(9)] * 6)]
         write(f"{kind}-{name}.csv", ("sentence1", "sentence2", "score"), rows)
     elif kind == "pairs":
-        shared = [(k, int(k > 3)) for k in rng.permutation([2, 3, 4, 5] * 12)]
+        shared = [(k, int(k > 3)) for k in rng.permutation([2, 3, 4, 5] * 24)]
         rows = [(*pair(rng, words, k), label) for k, label in shared]
         write(f"{kind}-{name}.csv", ("sentence1", "sentence2", "label"), rows)
     elif kind == "topics":
-        for table in ("train", "test"):
-            write(f"{kind}-{name}-{table}.csv", ("text", "label"), labelled(rng, topics, common, 8))
+        for table, n in (("train", 8), ("test", 16)):
+            write(f"{kind}-{name}-{table}.csv", ("text", "label"), labelled(rng, topics, common, n))
     else:
         search(rng, kind, name, words, common)
 
@@ -109,8 +111,8 @@ def labelled(rng: np.random.Generator, topics: list[list[str]], common: list[str
 
 def search(rng: np.random.Generator, kind: str, name: str, words: list[str], common: list[str]) -> None:
     """Write documents of ten words, and questions with four words of one document and two common ones."""
-    documents = [list(rng.choice(words, size=10, replace=False)) for _ in range(40)]
-    asked = rng.choice(len(documents), size=28, replace=False)
+    documents = [list(rng.choice(words, size=10, replace=False)) for _ in range(DOCUMENTS)]
+    asked = rng.choice(DOCUMENTS, size=42, replace=False)
     queries = [
         [*rng.choice(documents[i], size=4, replace=False), *rng.choice(common, size=2, replace=False)]
         for i in asked
@@ -132,7 +134,7 @@ def search(rng: np.random.Generator, kind: str, name: str, words: list[str], com
 
 def others(document: int) -> list[int]:
     """Return the numbers of all other documents."""
-    return [i for i in range(40) if i != document]
+    return [i for i in range(DOCUMENTS) if i != document]
 
 
 def generator(*place: str) -> np.random.Generator:
