@@ -85,7 +85,7 @@ class GenerateStats:
 
 
 @dataclass(frozen=True)
-class _Work:
+class Work:
     """One variant and its texts."""
 
     variant: Variant
@@ -138,7 +138,7 @@ def generate(
     started = time.perf_counter()
     entries = {t.id: t for t in transformations}
     works = [
-        _work(variant, _entry(variant, entries, seeds), dataset, manifest, texts)
+        work_of(variant, _entry(variant, entries, seeds), dataset, manifest, texts)
         for variant in sorted(outputs)
     ]
     engine = LazyEngine(open_engine)
@@ -149,7 +149,7 @@ def generate(
         asker = Asker(
             planner=planner, store=store, engine=engine, stop=stop, name=f"{dataset} {generator.id}"
         )
-        waves = _waves(works, planner, asker)
+        waves = ask_waves(works, planner, asker)
     for number, work in enumerate(works):
         rows = [row for wave in waves for row in wave[number]]
         _write(outputs[work.variant], rows, work, generator_identity, manifest)
@@ -179,31 +179,32 @@ def _entry(
     return entries[variant.transformation]
 
 
-def _work(
+def work_of(
     variant: Variant,
     entry: TransformationEntry,
     dataset: str,
     manifest: Mapping[str, Any],
     texts: pd.DataFrame,
-) -> _Work:
+) -> Work:
+    """Return a variant with the texts it touches and their drawn languages (columns: `texts.parquet`)."""
     a = assign(entry, variant.seed, dataset=dataset, texts=texts, languages=manifest["languages"])
     for subset, reason in a.absent.items():
         log.info("%s %s: subset %s is absent: %s", dataset, variant, subset, reason)
-    return _Work(
+    return Work(
         variant, entry, a, a.texts["text_id"].tolist(), a.texts["text"].tolist(), a.texts["language"].tolist()
     )
 
 
-_Row = tuple[int, int, Call, list[Attempt]]
+Row = tuple[int, int, Call, list[Attempt]]
 """text_id, step, the variant's own planned call, all attempts at it."""
 
 
-def _waves(works: Sequence[_Work], planner: Planner, asker: Asker) -> list[list[list[_Row]]]:
+def ask_waves(works: Sequence[Work], planner: Planner, asker: Asker) -> list[list[list[Row]]]:
     """Return, by wave and variant, the attempts of each text that the wave asked about.
 
     The second wave is planned from the first one's answers, so it begins when all of them are there.
     """
-    waves: list[list[list[_Row]]] = []
+    waves: list[list[list[Row]]] = []
     inputs = [list(zip(w.ids, w.originals, strict=True)) for w in works]
     for step in range(max((len(w.entry.steps) for w in works), default=0)):
         planned = [list(_plan(w, step, texts, planner)) for w, texts in zip(works, inputs, strict=True)]
@@ -218,7 +219,7 @@ def _waves(works: Sequence[_Work], planner: Planner, asker: Asker) -> list[list[
 
 
 def _plan(
-    work: _Work, step: int, texts: Sequence[tuple[int, str]], planner: Planner
+    work: Work, step: int, texts: Sequence[tuple[int, str]], planner: Planner
 ) -> Iterator[tuple[int, str, Call]]:
     """Yield (text_id, text, call) for each text that a variant asks about at a step."""
     if step >= len(work.entry.steps) or not texts:
@@ -242,7 +243,7 @@ def _next_inputs(
     return following
 
 
-def _write(path: Path, rows: Sequence[_Row], work: _Work, identity: str, manifest: Mapping[str, Any]) -> None:
+def _write(path: Path, rows: Sequence[Row], work: Work, identity: str, manifest: Mapping[str, Any]) -> None:
     """Write a variant's completions, ordered by text, step and attempt."""
     columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
     for text_id, step, own, attempts in sorted(rows, key=lambda r: r[:2]):
