@@ -68,10 +68,16 @@ class IncompleteBatchError(EngineError):
         self.done = list(done)
 
     @classmethod
-    def of(cls, error: EngineError, *, failed: int, done: Sequence[Any]) -> IncompleteBatchError:
+    def of(
+        cls, error: EngineError | StoppedError, *, failed: int, done: Sequence[Any]
+    ) -> IncompleteBatchError:
         """Return the error of a batch in which `failed` requests failed, the first with `error`."""
         what = f"{failed} of {failed + len(done)} requests failed; the first: {error.what}"
         return cls(what, where=error.where, allowed=error.allowed, do=error.do, done=done)
+
+
+class StoppedError(StressbedError):
+    """The job was asked to end (SIGTERM); what was finished is stored."""
 
 
 class EmbedError(StressbedError):

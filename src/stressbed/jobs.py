@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stressbed.errors import StressbedError
+from stressbed import stopping
+from stressbed.errors import StoppedError, StressbedError
 from stressbed.store import write_text
 
 log = logging.getLogger("stressbed")
@@ -56,13 +57,18 @@ def job(
         decides: What decided its outputs beside its inputs; kept with the statistics.
 
     A `StressbedError` ends the process with its message alone: a user's mistake needs no traceback.
+    SIGTERM ends it too, where work is done in batches after the one in flight (`stressbed.stopping`).
     """
     _log_to(log_file)
     this = Job(stage, name)
     started, clock = datetime.now(UTC), time.perf_counter()
     log.info("%s %s: started", stage, name)
     try:
-        yield this
+        with stopping.at_once():
+            yield this
+    except StoppedError as e:
+        log.error("%s %s: %s", stage, name, e)  # noqa: TRY400  # nothing went wrong
+        sys.exit(stopping.STATUS)
     except StressbedError as e:
         log.error("%s %s failed\n%s", stage, name, e)  # noqa: TRY400  # the message is for the user
         sys.exit(1)

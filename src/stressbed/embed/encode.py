@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from types import FrameType
 
 import numpy as np
 from tqdm import tqdm
@@ -19,6 +15,7 @@ from tqdm import tqdm
 from stressbed.embed.protocol import Embedder, Manifest
 from stressbed.embed.vectors import Floats, VectorStore
 from stressbed.errors import EmbedError
+from stressbed.stopping import between_batches
 
 log = logging.getLogger("stressbed")
 
@@ -74,12 +71,12 @@ def encode_missing(
 
     Raises:
         EmbedError: One string alone is too much for the memory, or a vector is unusable.
-        SystemExit: The process was told to end; all that was encoded is stored.
+        StoppedError: The process was asked to end; all that was encoded is stored.
     """
     writer = _Writer(store)
-    seconds, peak, size = 0.0, 0, embedder.strings_per_call
+    seconds, peak, size, done = 0.0, 0, embedder.strings_per_call, 0
     bar = tqdm(total=len(items), desc=f"embed {where}", unit="string", mininterval=2, disable=not items)
-    with _termination() as told_to_end, bar:
+    with between_batches() as stop, bar:
         try:
             for group in _groups(sorted(items)):
                 start = 0
@@ -94,9 +91,9 @@ def encode_missing(
                     seconds += time.perf_counter() - clock
                     writer.add(batch, _checked(vectors, batch, where))
                     start, peak = start + len(batch), max(peak, len(batch))
+                    done += len(batch)
                     bar.update(len(batch))
-                    if told_to_end():
-                        raise SystemExit(128 + signal.SIGTERM)
+                    stop.check(f"{done} of {len(items)} strings", where=where)
         finally:
             writer.flush()
     return Encoded(len(items), seconds, peak)
@@ -176,33 +173,3 @@ def _checked(vectors: Floats, batch: Sequence[Item], where: str) -> Floats:
             do="check the model with this string; float16 may overflow: try `dtype: float32` or bfloat16",
         )
     return np.asarray(vectors, dtype=np.float32)
-
-
-@contextmanager
-def _termination() -> Iterator[_Told]:
-    """Give a function that says whether SIGTERM came; the former handler is put back at the end."""
-    told = _Told()
-    if threading.current_thread() is not threading.main_thread():
-        yield told
-        return
-    former = signal.signal(signal.SIGTERM, told.listen)
-    try:
-        yield told
-    finally:
-        signal.signal(signal.SIGTERM, former)
-
-
-class _Told:
-    """Remembers a signal."""
-
-    def __init__(self) -> None:
-        self._heard = False
-
-    def __call__(self) -> bool:
-        """Return whether the signal came."""
-        return self._heard
-
-    def listen(self, _number: int, _frame: FrameType | None) -> None:
-        """Take the signal."""
-        self._heard = True
-        log.warning("told to end: the current batch is finished and stored first")

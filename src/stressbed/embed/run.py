@@ -91,7 +91,7 @@ def embed(
     Raises:
         EmbedError: The model cannot be loaded, cannot do this task type, or gives unusable vectors.
         StoreError: What is stored is damaged.
-        SystemExit: The process was told to end; what was encoded is stored.
+        StoppedError: The process was asked to end; what was encoded is stored.
     """
     started = time.perf_counter()
     where = f"{entry.id}/{dataset}"

@@ -16,7 +16,7 @@ from stressbed.generate.clean import clean
 from stressbed.generate.completions import CompletionStore
 from stressbed.generate.plan import Call, Planner
 from stressbed.generate.request import ChatRequest, Completion, Engine
-from stressbed.generate.stopping import Stop
+from stressbed.stopping import Stop
 
 log = logging.getLogger("stressbed")
 
@@ -150,7 +150,8 @@ class Sender:
         """Return the engine's answers by key and count them in the tally.
 
         Raises:
-            EngineError: The engine failed, or the job was asked to stop.
+            EngineError: The engine failed.
+            StoppedError: The job was asked to end.
         """
         cut = list(batches.cut(calls, self.batch_size))
         log.info("%s, %s: %d requests in %d batches", self.name, what, len(calls), len(cut))
@@ -158,12 +159,7 @@ class Sender:
         engine = self.engine.get()
         with tqdm(total=len(calls), desc=what, unit="request", file=sys.stderr, mininterval=5) as bar:
             for i, batch in enumerate(cut):
-                if self.stop.asked:
-                    raise EngineError(
-                        f"stopped on request after {i} of {len(cut)} batches ({what})",
-                        where=self.name,
-                        do="run again: finished batches are kept",
-                    )
+                self.stop.check(f"{i} of {len(cut)} batches ({what})", where=self.name)
                 answers = self._complete(engine, batch)
                 out += [(a.key, a) for a in answers]
                 tally.tokens_in += sum(a.tokens_in for a in answers)
@@ -177,6 +173,7 @@ class Sender:
 
         Raises:
             EngineError: The engine failed, or its answers are not those of the requests.
+            StoppedError: The engine left requests of the batch unsent, since the job was asked to end.
         """
         keys = [c.key for c in batch]
         try:
@@ -188,6 +185,7 @@ class Sender:
                 log.warning(
                     "%s: %d of %d answers of a failed batch are kept", self.name, len(done), len(keys)
                 )
+            self.stop.check(f"{len(done)} of {len(keys)} answers of a batch", where=self.name)
             raise
         if [a.key for a in answers] != keys:
             raise EngineError("the engine's answers do not fit the requests", where=self.name)
@@ -230,7 +228,8 @@ def ask_once(
         name: Whose requests these are, for the log.
 
     Raises:
-        EngineError: The engine failed, or the job was asked to stop; finished batches are kept.
+        EngineError: The engine failed; finished batches are kept.
+        StoppedError: The job was asked to end; finished batches are kept.
         StoreError: A batch in the store is damaged.
     """
     found = store.get_many(requests)

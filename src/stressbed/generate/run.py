@@ -25,9 +25,9 @@ from stressbed.generate.languages import Assignment, assign
 from stressbed.generate.plan import Call, Planner
 from stressbed.generate.request import Engine
 from stressbed.generate.settle import settle
-from stressbed.generate.stopping import on_sigterm
 from stressbed.generate.tokens import TokenCounts
 from stressbed.paths import Variant
+from stressbed.stopping import between_batches
 from stressbed.store import write_atomic
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ def generate(
         open_engine: Opens the generator's engine; called only if tokens must be counted or something asked.
 
     Raises:
-        EngineError: The engine failed, or the job was asked to stop; finished batches are kept.
+        EngineError: The engine failed; finished batches are kept.
+        StoppedError: The job was asked to end; finished batches are kept.
         StoreError: A batch in the store is damaged.
     """
     started = time.perf_counter()
@@ -145,7 +146,7 @@ def generate(
     counts = TokenCounts(store_root / "tokens" / generator_identity, engine.count_tokens)
     planner = Planner(generator, generator_identity, prompts, counts)
     store = CompletionStore(store_root / "completions" / generator_identity)
-    with contextlib.closing(engine), on_sigterm() as stop:
+    with contextlib.closing(engine), between_batches() as stop:
         asker = Asker(
             planner=planner, store=store, engine=engine, stop=stop, name=f"{dataset} {generator.id}"
         )

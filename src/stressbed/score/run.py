@@ -17,6 +17,7 @@ from stressbed.score.cell import CellJob, fingerprint, read_embedding
 from stressbed.score.compute import Setting, compute_cell
 from stressbed.score.provenance import versions
 from stressbed.score.variant import VariantFacts, read_facts
+from stressbed.stopping import between_batches
 from stressbed.store import Store, write_bytes
 
 if TYPE_CHECKING:
@@ -76,25 +77,19 @@ def score_cells(
     Raises:
         ScoreError: Vectors are missing or were made for other texts.
         StoreError: An entry of the store is damaged.
+        StoppedError: The job was asked to end; what is computed is stored.
     """
     setting = Setting(dataset_folder, manifest, texts, entry, embedder_identity, store_root)
     store = Store(store_root)
     started = time.perf_counter()
     records: list[tuple[CellJob, dict[str, Any]]] = []
     reused = 0
-    for number, job in enumerate(cells, 1):
-        facts = read_facts(job.transform)
-        embedding = read_embedding(job.embedding, embedder_identity, facts)
-        key = fingerprint(manifest, facts, embedder_identity, embedding.get("fitted_on"))
-        stored = store.get(KIND, key)
-        if stored is None:
-            record = _computed(setting, job, facts, embedding) | {"fingerprint": key}
-            stored = json.dumps(record, allow_nan=False).encode()
-            store.put(KIND, key, stored)
-            _report(number, len(cells), job, record)
-        else:
-            reused += 1
-        records.append((job, _with_coordinates(job, json.loads(stored), axis)))
+    with between_batches() as stop:
+        for number, job in enumerate(cells, 1):
+            record, computed = _from_store(setting, job, store, number, len(cells))
+            reused += not computed
+            records.append((job, _with_coordinates(job, record, axis)))
+            stop.check(f"{number} of {len(cells)} cells", where=f"{job.cell.embedder}/{job.cell.dataset}")
     for job, record in records:
         text = json.dumps(record, indent=1, allow_nan=False)
         write_bytes(job.out, (text + "\n").encode())
@@ -108,6 +103,24 @@ def score_cells(
         absent=status["absent"],
         score_seconds=round(time.perf_counter() - started, 3),
     )
+
+
+def _from_store(
+    setting: Setting, job: CellJob, store: Store, number: int, total: int
+) -> tuple[dict[str, Any], bool]:
+    """Return a cell's record from the store, and whether it had to be computed and put there first."""
+    facts = read_facts(job.transform)
+    embedding = read_embedding(job.embedding, setting.embedder_identity, facts)
+    key = fingerprint(setting.manifest, facts, setting.embedder_identity, embedding.get("fitted_on"))
+    stored = store.get(KIND, key)
+    computed = stored is None
+    if stored is None:
+        record = _computed(setting, job, facts, embedding) | {"fingerprint": key}
+        stored = json.dumps(record, allow_nan=False).encode()
+        store.put(KIND, key, stored)
+        _report(number, total, job, record)
+    found: dict[str, Any] = json.loads(stored)
+    return found, computed
 
 
 def stale_cells(

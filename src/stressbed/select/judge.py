@@ -20,9 +20,9 @@ from stressbed.generate.clean import clean
 from stressbed.generate.completions import CompletionStore
 from stressbed.generate.languages import english_name, is_known
 from stressbed.generate.request import ChatRequest, Completion, Engine
-from stressbed.generate.stopping import on_sigterm
 from stressbed.paths import variant_of_path
 from stressbed.select import VERSION
+from stressbed.stopping import between_batches
 from stressbed.store import read_parquet, write_atomic
 
 log = logging.getLogger("stressbed")
@@ -118,14 +118,15 @@ def judge(
         open_engine: Opens the judge's engine; called only if something has to be asked.
 
     Raises:
-        EngineError: The engine failed, or the job was asked to stop; finished batches are kept.
+        EngineError: The engine failed; finished batches are kept.
+        StoppedError: The job was asked to end; finished batches are kept.
         StoreError: A table or a batch is damaged.
     """
     rows = pd.concat([_rows(path, transformations, prompt, judge_entry) for path in transforms])
     rows["key"] = [r.key(judge_identity) for r in rows["request"]]
     requests: dict[str, ChatRequest] = dict(zip(rows["key"], rows["request"], strict=True))
     engine = LazyEngine(open_engine)
-    with on_sigterm() as stop:
+    with between_batches() as stop:
         try:
             answers, tally = ask_once(
                 requests,

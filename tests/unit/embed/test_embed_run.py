@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from stressbed.embed import encode
 from stressbed.embed.embedders.baseline import RandomEmbedder
 from stressbed.embed.vectors import VectorStore, vector_key
-from stressbed.errors import EmbedError
+from stressbed.errors import EmbedError, StoppedError
 
 CALLS: list[tuple[str, list[str]]] = []
 
@@ -229,7 +230,10 @@ def _killed(bench: Any, entry: Any, number: int, after: int) -> None:
 
     RandomEmbedder.encode = encode_then_die  # type: ignore[method-assign]
     encode.CHUNK = 1
-    bench.run(entry)
+    try:
+        bench.run(entry)
+    except StoppedError:
+        sys.exit(143)
 
 
 @pytest.mark.parametrize(("number", "code", "kept"), [(signal.SIGKILL, -9, 2), (signal.SIGTERM, 143, 3)])

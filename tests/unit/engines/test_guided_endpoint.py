@@ -15,7 +15,7 @@ from stressbed.generate.asking import LazyEngine, ask_once
 from stressbed.generate.completions import CompletionStore
 from stressbed.generate.engines import open_engine
 from stressbed.generate.request import ChatRequest
-from stressbed.generate.stopping import Stop
+from stressbed.stopping import Stop
 
 SCALE = ("1", "2", "3", "4", "5")
 

@@ -13,7 +13,7 @@ from stressbed.generate.asking import LazyEngine, ask_once
 from stressbed.generate.completions import CompletionStore
 from stressbed.generate.engines import open_engine
 from stressbed.generate.request import ChatRequest, Completion
-from stressbed.generate.stopping import Stop
+from stressbed.stopping import Stop
 from stressbed.store import seal, write_bytes
 
 SCALE = ("1", "2", "3", "4", "5")

@@ -346,7 +346,7 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 from gen_samples import catalogue, english
 from test_gen_run import FakeEngine, fake, run
-from stressbed.errors import EngineError
+from stressbed.errors import StoppedError
 cat = catalogue()
 entry = fake(cat, log=Path({folder!r}) / "log")
 class Signalled(FakeEngine):
@@ -356,7 +356,7 @@ class Signalled(FakeEngine):
 try:
     languages = {{"default": ["eng-Latn"]}}
     run(Path({folder!r}), cat, entry, english(40), languages, opened=lambda: Signalled(entry))
-except EngineError as e:
+except StoppedError as e:
     sys.exit(str(e))
 """
 
@@ -365,7 +365,7 @@ def test_sigterm_finishes_the_batch_in_flight_and_exits_non_zero(tmp_path):
     script = SIGTERM_SCRIPT.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
-    assert "stopped on request after 1 of" in done.stderr
+    assert "stopped on request (SIGTERM) after 1 of" in done.stderr
     assert len((tmp_path / "log").read_text().split()) == 16
     cat = catalogue()
     before = signal.getsignal(signal.SIGTERM)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from stressbed import stopping
 from stressbed.embed.embedders.common import EntryEmbedder
 from stressbed.embed.protocol import Manifest
 from stressbed.embed.vectors import Floats
@@ -106,7 +106,7 @@ class EndpointEmbedder(EntryEmbedder):
                 wait = _named_wait(answer.headers.get("retry-after"), wait)
             if attempt + 1 < ATTEMPTS:
                 log.info("embedder %r: %s; next attempt in %.1f s", self.entry.id, said[:80], wait)
-                time.sleep(min(wait, LONGEST_WAIT))
+                stopping.wait(min(wait, LONGEST_WAIT), "the requests in flight", where=self.entry.id)
         raise EmbedError(
             f"the endpoint gave no vectors: {said}",
             where=f"embedder {self.entry.id!r}, {self.entry.base_url}",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import math
 import re
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+from stressbed import stopping
 from stressbed.errors import EngineError
 
 if TYPE_CHECKING:
@@ -81,10 +81,11 @@ def post(
     Raises:
         TooLongError: The prompt does not fit.
         EngineError: The endpoint refused the request, or all attempts failed.
+        StoppedError: The job was asked to end before an attempt; none is begun any more.
     """
     trouble, wait = "", 0.0
     for attempt in range(patience.tries):
-        time.sleep(wait * patience.scale)
+        stopping.wait(wait * patience.scale, "the requests in flight", where=f"{client.base_url}{url}")
         wait = _backoff(attempt, rng)
         answer, trouble = _attempt(client, url, body)
         if answer is None:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from stressbed.config.entries import GeneratorEntry
-from stressbed.errors import EngineError, IncompleteBatchError
+from stressbed.errors import EngineError, IncompleteBatchError, StoppedError
 from stressbed.fingerprint import text_digest
 from stressbed.generate.engines.chat import TEMPLATE_OPTION, speakable, too_long
 from stressbed.generate.engines.guided import TOP_TOKENS, from_first_tokens
@@ -109,10 +109,12 @@ class OpenAIEngine:
         errors = [e for e in (w.exception() for w in work) if e is not None]
         done = [w.result() for w in work if w.exception() is None]
         for error in errors:
-            if not isinstance(error, EngineError):
+            if not isinstance(error, EngineError | StoppedError):
                 raise error
         if errors:
-            raise IncompleteBatchError.of(cast("EngineError", errors[0]), failed=len(errors), done=done)
+            raise IncompleteBatchError.of(
+                cast("EngineError | StoppedError", errors[0]), failed=len(errors), done=done
+            )
         return done
 
     def close(self) -> None:
