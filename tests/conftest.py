@@ -7,6 +7,11 @@ import re
 
 import pytest
 
+# Workers share the cores: libraries that take all of them each (torch, BLAS) would wait for each other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(_name, "1")
+
 NAMED = re.compile(r"needs (?P<what>[a-z0-9 _-]+):")
 """A skip says what the machine lacks: `needs gpu: no CUDA device`."""
 
