@@ -33,6 +33,8 @@ class Features:
 
     def of(self, items: npt.NDArray[np.object_]) -> dict[str, Floats]:
         """Return the columns for these items, NaN for those without a rewritten text."""
+        if len(items) == len(self.items) and (self.items.to_numpy() == items).all():
+            return dict(self.columns)
         at = self.items.get_indexer(pd.Index(items))
         there = at >= 0
         found = {}
@@ -48,11 +50,11 @@ TextFeatures = dict[tuple[str, Variant, str, str], Features]
 def text_features(texts: Iterable[pd.DataFrame]) -> TextFeatures:
     """Return the features of all items from rows of `item_texts.parquet`."""
     found: TextFeatures = {}
-    keys = ["dataset", *VARIANT, "subset", "split"]
     for rows in texts:
         touched = rows[rows["length_ratio"].notna()]
-        for (dataset, *variant, subset, split), part in runs(touched, keys):
-            found[dataset, _variant(*variant), subset, split] = _features(part)
+        ordered, parts = runs(touched, ["dataset", *VARIANT, "subset", "split"])
+        for (dataset, *variant, subset, split), at in parts:
+            found[dataset, _variant(*variant), subset, split] = _features(ordered.iloc[at])
     return found
 
 
@@ -71,21 +73,21 @@ def _features(rows: pd.DataFrame) -> Features:
     flags = rows["flags"].astype(object).to_numpy()
     if (flags != "").any():
         columns[ANY] = mean(flags != "")
-        each = sorted({f for text in set(flags) for f in text.split(",") if f})
         held = {text: set(text.split(",")) for text in set(flags)}
+        each = sorted({f for names in held.values() for f in names if f})
         columns |= {f"{FLAG}{f}": mean([f in held[text] for text in flags]) for f in each}
-    return Features(pd.Index(items), columns)
+    return Features(pd.Index(np.asarray(items, dtype=object)), columns)
 
 
 def drift_features(block: pd.DataFrame | None) -> dict[tuple[Variant, str, str], Features]:
     """Return the drift of the items of one embedder on one dataset."""
     found: dict[tuple[Variant, str, str], Features] = {}
-    keys = [*VARIANT, "subset", "split"]
     if block is None:
         return found
-    for (*variant, subset, split), part in runs(block, keys):
-        drift = {"drift": part["drift"].to_numpy(dtype=np.float64)}
-        found[_variant(*variant), subset, split] = Features(pd.Index(part["item"]), drift)
+    rows, parts = runs(block, [*VARIANT, "subset", "split"])
+    items, drift = rows["item"].to_numpy(dtype=object), rows["drift"].to_numpy(dtype=np.float64)
+    for (*variant, subset, split), at in parts:
+        found[_variant(*variant), subset, split] = Features(pd.Index(items[at]), {"drift": drift[at]})
     return found
 
 

@@ -20,9 +20,10 @@ COLUMNS = (
     "embedder", "dataset", "subset", "split", "generator", "transformation", "seed", "unit", "item", "metric",
     "value", "original", "gold",
 )  # fmt: skip
-REPEATED = frozenset(COLUMNS) - {"seed", "item", "value", "original", "gold"} | {"field", "language", "flags"}
+REPEATED = frozenset(COLUMNS) - {"seed", "value", "original", "gold"} | {"field", "language", "flags"}
 """Columns with few different values: read as categories, which takes a tenth of the memory."""
 
+_PLACE = ["subset", "split", "unit"]
 VARIANT = ["generator", "transformation", "seed"]
 Variant = tuple[str, str, int]
 """Generator, transformation, seed."""
@@ -80,13 +81,22 @@ def blocks(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     """Yield the rows of frames by embedder and dataset; those that follow each other belong together."""
     held: list[pd.DataFrame] = []
     for frame in frames:
-        for _, part in frame.groupby(["embedder", "dataset"], sort=False, observed=True):
+        for part in _pairs(frame):
             if held and _pair(held[0]) != _pair(part):
                 yield _joined(held)
                 held = []
             held.append(part)
     if held:
         yield _joined(held)
+
+
+def _pairs(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    if frame.empty:
+        return
+    if all((frame[c] == frame[c].iloc[0]).all() for c in ("embedder", "dataset")):
+        yield frame  # as it is written, and much faster than grouping
+        return
+    yield from (part for _, part in frame.groupby(["embedder", "dataset"], sort=False, observed=True))
 
 
 def _pair(frame: pd.DataFrame) -> tuple[str, str]:
@@ -99,23 +109,40 @@ def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def panels(block: pd.DataFrame) -> list[Panel]:
     """Return the panels of a block (see `read_blocks`); the original is a column of theirs, not a variant."""
-    rows = block[block["transformation"] != ORIGINAL]
-    cells: dict[tuple[Any, ...], dict[str, _Segment]] = {}
-    for (*place, metric), part in runs(rows, ["subset", "split", "unit", *VARIANT, "metric"]):
-        cells.setdefault(tuple(place), {})[metric] = _Segment.of(part)
-    found: dict[tuple[Any, ...], list[tuple[Variant, dict[str, _Segment]]]] = {}
-    for (subset, split, unit, *variant), segments in cells.items():
-        items = next(iter(segments.values())).items
-        key = (subset, split, unit, tuple(segments), len(items), hash(tuple(items)))
-        generator, transformation, seed = variant
-        found.setdefault(key, []).append(((generator, transformation, int(seed)), segments))
-    return [_panel(k[0], k[1], k[2], members) for k, members in found.items()]
+    rows, parts = runs(block[block["transformation"] != ORIGINAL], [*_PLACE, *VARIANT, "metric"])
+    codes, ids = pd.factorize(rows["item"])
+    numbers = {c: rows[c].to_numpy(dtype=np.float64) for c in ("value", "original", "gold")}
+    cells: dict[tuple[Any, ...], dict[str, slice]] = {}
+    for (*place, metric), at in parts:
+        cells.setdefault(tuple(place), {})[metric] = at
+    found: dict[tuple[Any, ...], list[tuple[Variant, dict[str, slice]]]] = {}
+    for (subset, split, unit, generator, transformation, seed), by_metric in cells.items():
+        items = codes[next(iter(by_metric.values()))].tobytes()
+        key = (subset, split, unit, items, tuple(by_metric))
+        found.setdefault(key, []).append(((generator, transformation, int(seed)), by_metric))
+    named = np.asarray(ids, dtype=object)
+    return [
+        Panel(
+            *key[:3],
+            items=named[np.frombuffer(key[3], dtype=codes.dtype)],
+            gold=numbers["gold"][next(iter(members[0][1].values()))],
+            variants=tuple(v for v, _ in members),
+            values=_columns(numbers["value"], members),
+            originals=_columns(numbers["original"], members),
+        )
+        for key, members in found.items()
+    ]
 
 
-def runs(rows: pd.DataFrame, by: list[str]) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
-    """Yield rows by key; rows of a key follow each other in the file, which makes this fast."""
+def _columns(numbers: Floats, members: list[tuple[Variant, dict[str, slice]]]) -> dict[str, Floats]:
+    """Return by metric the numbers of variants as columns."""
+    return {m: np.stack([numbers[at[m]] for _, at in members], axis=1) for m in members[0][1]}
+
+
+def runs(rows: pd.DataFrame, by: list[str]) -> tuple[pd.DataFrame, list[tuple[tuple[Any, ...], slice]]]:
+    """Return rows, and where those of each key are; in files they follow each other, so that this is fast."""
     if rows.empty:
-        return
+        return rows, []
     codes = np.stack([pd.factorize(rows[c])[0] for c in by])
     starts = _starts(codes)
     if len(np.unique(codes[:, starts], axis=1).T) < len(starts):
@@ -123,39 +150,9 @@ def runs(rows: pd.DataFrame, by: list[str]) -> Iterator[tuple[tuple[Any, ...], p
         rows, codes = rows.iloc[order], codes[:, order]
         starts = _starts(codes)
     keys = zip(*(rows[c].iloc[starts].tolist() for c in by), strict=True)
-    for key, start, end in zip(keys, starts, [*starts[1:], len(rows)], strict=True):
-        yield key, rows.iloc[start:end]
+    places = (slice(a, b) for a, b in zip(starts, [*starts[1:], len(rows)], strict=True))
+    return rows, list(zip(keys, places, strict=True))
 
 
 def _starts(codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.flatnonzero(np.concatenate([[True], (codes[:, 1:] != codes[:, :-1]).any(axis=0)]))
-
-
-@dataclass(frozen=True)
-class _Segment:
-    """The items of one cell, subset, split and metric."""
-
-    items: npt.NDArray[np.object_]
-    values: Floats
-    originals: Floats
-    gold: Floats
-
-    @classmethod
-    def of(cls, rows: pd.DataFrame) -> _Segment:
-        numbers = (rows[c].to_numpy(dtype=np.float64) for c in ("value", "original", "gold"))
-        return cls(rows["item"].to_numpy(dtype=object), *numbers)
-
-
-def _panel(subset: str, split: str, unit: str, members: list[tuple[Variant, dict[str, _Segment]]]) -> Panel:
-    metrics = list(members[0][1])
-    first = members[0][1][metrics[0]]
-    return Panel(
-        subset=subset,
-        split=split,
-        unit=unit,
-        items=first.items,
-        gold=first.gold,
-        variants=tuple(v for v, _ in members),
-        values={m: np.stack([s[m].values for _, s in members], axis=1) for m in metrics},
-        originals={m: np.stack([s[m].originals for _, s in members], axis=1) for m in metrics},
-    )

@@ -135,10 +135,6 @@ class _Aligned:
         return self.held.pop((embedder, dataset), None)
 
 
-Deltas = tuple[Panel, Floats]
-"""A panel and the delta of each item in each variant, shape (n, v)."""
-
-
 def _add_block(
     block: pd.DataFrame,
     facts: Facts,
@@ -156,23 +152,26 @@ def _add_block(
         added: dict[tuple[str, str], Floats] = {}
         for panel, deltas in members:
             at = items.get_indexer(pd.Index(panel.items))
-            for delta, variant in zip(deltas.T, panel.variants, strict=True):
-                known = features.get((dataset, variant, *place)), drift.get((variant, *place))
-                columns = {c: x for f in known if f is not None for c, x in f.of(panel.items).items()}
-                for cause, x in columns.items():
-                    products = _products(x, delta, ranked=cause in MEASURED)
-                    if products is None:
-                        continue
-                    generator = variant[0]
-                    added.setdefault((generator, cause), np.zeros((len(items), 3)))[at] += products
-                    sums.setdefault((generator, embedder, cause), _Cause()).count(x, delta)
+            known = [
+                [f for f in (features.get((dataset, v, *place)), drift.get((v, *place))) if f is not None]
+                for v in panel.variants
+            ]
+            for (generator, cause), (x, chosen) in _causes(panel, known).items():
+                products, used = _products(x, deltas[:, chosen], ranked=cause in MEASURED)
+                if not used.any():
+                    continue
+                added.setdefault((generator, cause), np.zeros((len(items), 3)))[at] += products
+                total = sums.setdefault((generator, embedder, cause), _Cause())
+                total.count(x[:, used], deltas[:, chosen][:, used])
         rng = np.random.default_rng(int(text_digest("causes", str(seed), dataset, *place)[:16], 16))
         _add_samples(added, sums, embedder, resamples=resamples, rng=rng)
 
 
-def _by_place(block: pd.DataFrame, facts: Mapping[Variant, CellFacts]) -> dict[tuple[str, str], list[Deltas]]:
-    """Return the panels of each subset and split that are made of texts."""
-    found: dict[tuple[str, str], list[Deltas]] = {}
+def _by_place(
+    block: pd.DataFrame, facts: Mapping[Variant, CellFacts]
+) -> dict[tuple[str, str], list[tuple[Panel, Floats]]]:
+    """Return by subset and split the panels that are made of texts, and what each item gained (n, v)."""
+    found: dict[tuple[str, str], list[tuple[Panel, Floats]]] = {}
     for panel in panels(block):
         task_type = next((facts[v].task_type for v in panel.variants if v in facts), "")
         worth = per_item(panel, task_type=task_type)
@@ -181,23 +180,50 @@ def _by_place(block: pd.DataFrame, facts: Mapping[Variant, CellFacts]) -> dict[t
     return found
 
 
-def _products(x: Floats, delta: Floats, *, ranked: bool) -> Floats | None:
-    """Return what each item adds to the sums of xy, xx and yy, shape (n, 3), both centred.
+def _causes(panel: Panel, known: list[list[Features]]) -> dict[tuple[str, str], tuple[Floats, list[int]]]:
+    """Return by generator and cause its values (n, k), and which k variants of the panel have them."""
+    columns: dict[tuple[str, str], tuple[list[Floats], list[int]]] = {}
+    for i, (variant, of_variant) in enumerate(zip(panel.variants, known, strict=True)):
+        for feature in of_variant:
+            for cause, values in feature.of(panel.items).items():
+                held = columns.setdefault((variant[0], cause), ([], []))
+                held[0].append(values)
+                held[1].append(i)
+    return {key: (np.stack(values, axis=1), chosen) for key, (values, chosen) in columns.items()}
 
-    None where one side does not vary: such a variant says nothing.
+
+def _products(x: Floats, deltas: Floats, *, ranked: bool) -> tuple[Floats, Any]:
+    """Return what each item adds to the sums of xy, xx and yy over variants, both centred in each of them.
+
+    A variant in which one side does not vary says nothing.
+
+    Args:
+        x: Values of a cause, shape (n, k).
+        deltas: Changes, shape (n, k).
+        ranked: Whether ranks count, else the values and points of 100.
+
+    Returns:
+        Shape (n, 3), and which variants took part, shape (k,).
     """
-    there = np.isfinite(x) & np.isfinite(delta)
-    if there.sum() < FEWEST:
-        return None
-    a, b = x[there], 100 * delta[there]
-    if ranked:
-        a, b = shares(a[:, None])[:, 0], shares(b[:, None])[:, 0]
-    a, b = a - a.mean(), b - b.mean()
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return None
-    found = np.zeros((len(x), 3))
-    found[there] = np.stack([a * b, a * a, b * b], axis=1)
-    return found
+    there = np.isfinite(x) & np.isfinite(deltas)
+    if not there.all():
+        return _each(x, deltas, there, ranked=ranked)
+    a, b = (shares(x), shares(deltas)) if ranked else (x, 100 * deltas)
+    used = (np.ptp(a, axis=0) > 0) & (np.ptp(b, axis=0) > 0) & (len(x) >= FEWEST)
+    a, b = (v[:, used] - v[:, used].mean(axis=0) for v in (a, b))
+    return np.stack([(a * b).sum(axis=1), (a * a).sum(axis=1), (b * b).sum(axis=1)], axis=1), used
+
+
+def _each(x: Floats, deltas: Floats, there: Any, *, ranked: bool) -> tuple[Floats, Any]:
+    """Return `_products` of variants in which not every item has a value, one after the other."""
+    found, used = np.zeros((len(x), 3)), np.zeros(x.shape[1], dtype=bool)
+    for k in range(x.shape[1]):
+        rows = there[:, k]
+        if rows.any():
+            part, taken = _products(x[rows][:, [k]], deltas[rows][:, [k]], ranked=ranked)
+            found[rows] += part
+            used[k] = taken[0]
+    return found, used
 
 
 def _add_samples(

@@ -25,6 +25,9 @@ SHOWN = 200
 """Rows of it in Markdown and LaTeX."""
 
 PLACE = ["dataset", "generator", "transformation", "seed", "subset", "split", "item"]
+_NAMES = [c for c in [*PLACE, "field", "language", "flags"] if c != "seed"]
+_CELL = ["embedder", "dataset", "generator", "transformation", "rank"]
+_FOUND = ["subset", "split", "item", "seed", "unit", "original_value", "value", "delta"]
 COLUMNS = (
     "generator", "embedder", "dataset", "transformation", "seed", "subset", "item", "unit", "field",
     "original_value", "value", "delta", "original_text", "rewritten_text", "language", "flags",
@@ -54,11 +57,11 @@ def worst_items(
         names: Order of rows.
     """
     facts = cell_facts(scores)
-    parts = [part for block in blocks for part in block_candidates(block, facts)]
+    rows = [row for block in blocks for row in block_candidates(block, facts)]
     notes = list(NOTES)
     frame = pd.DataFrame(columns=list(COLUMNS))
-    if parts:
-        chosen = capped(pd.concat(parts, ignore_index=True))
+    if rows:
+        chosen = capped(pd.DataFrame(rows, columns=[*_CELL, *_FOUND]))
         found = _with_texts(chosen, texts)
         if (found["field"] == "").any():
             notes.append(NO_TEXTS)
@@ -70,37 +73,35 @@ def worst_items(
     return finish(table, names, dashes=False)
 
 
-def block_candidates(block: pd.DataFrame, facts: Facts) -> Iterator[pd.DataFrame]:
-    """Yield the items that lose most of one embedder on one dataset, by generator and transformation."""
+def block_candidates(block: pd.DataFrame, facts: Facts) -> Iterator[tuple[Any, ...]]:
+    """Yield the items that lose most of one embedder on one dataset, by generator and transformation.
+
+    Rows have the columns `_CELL` and `_FOUND`.
+    """
     embedder, dataset = str(block["embedder"].iloc[0]), str(block["dataset"].iloc[0])
     own = facts.get((embedder, dataset), {})
-    rows: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    rows: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
     for panel in panels(block):
         task_type = next((own[v].task_type for v in panel.variants if v in own), "")
         worth = per_item(panel, task_type=task_type)
-        for i, variant in enumerate(panel.variants if worth is not None else ()):
-            lost = _lowest(panel, *(w[:, i] for w in worth))  # type: ignore[union-attr]
-            rows.setdefault(variant[:2], []).append(lost.assign(seed=variant[2]))
+        for i, (generator, transformation, seed) in enumerate(panel.variants if worth is not None else ()):
+            lost = _lowest(panel, *(w[:, i] for w in worth), seed)  # type: ignore[union-attr]
+            rows.setdefault((generator, transformation), []).extend(lost)
     for (generator, transformation), found in rows.items():
-        every = pd.concat(found, ignore_index=True).sort_values("delta", kind="stable")
-        worst = every.drop_duplicates(["subset", "split", "item"]).head(PER_CELL)
-        yield worst.assign(
-            embedder=embedder, dataset=dataset, generator=generator, transformation=transformation,
-            rank=np.arange(len(worst)),
-        )  # fmt: skip
+        worst: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        for row in sorted(found, key=lambda r: r[-1]):
+            worst.setdefault(row[:3], row)  # an item stands once, with its worst seed
+        for rank, row in enumerate(list(worst.values())[:PER_CELL]):
+            yield embedder, dataset, generator, transformation, rank, *row
 
 
-def _lowest(panel: Panel, values: Any, originals: Any) -> pd.DataFrame:
-    """Return the items of a variant that lose most, at most `PER_CELL`, worst first."""
+def _lowest(panel: Panel, values: Any, originals: Any, seed: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the items of a variant that lose most, at most `PER_CELL`, with the columns `_FOUND`."""
     delta = values - originals
     losing = np.flatnonzero(delta < 0)
-    chosen = losing[np.argsort(delta[losing], kind="stable")[:PER_CELL]]
-    return pd.DataFrame(
-        {
-            "subset": panel.subset, "split": panel.split, "item": panel.items[chosen], "unit": panel.unit,
-            "original_value": originals[chosen], "value": values[chosen], "delta": delta[chosen],
-        }
-    )  # fmt: skip
+    for i in losing[np.argsort(delta[losing], kind="stable")[:PER_CELL]]:
+        numbers = (float(originals[i]), float(values[i]), float(delta[i]))
+        yield panel.subset, panel.split, panel.items[i], seed, panel.unit, *numbers
 
 
 def capped(candidates: pd.DataFrame) -> pd.DataFrame:
@@ -118,11 +119,13 @@ def capped(candidates: pd.DataFrame) -> pd.DataFrame:
 def _with_texts(chosen: pd.DataFrame, texts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return a row per text of the chosen items, in their order; one without a text where there is none."""
     wanted = pd.MultiIndex.from_frame(chosen[PLACE])
-    datasets = set(chosen["dataset"])
+    of_dataset = chosen.groupby("dataset")["item"].agg(set).to_dict()
     parts = []
     for rows in texts:
-        known = rows[rows["dataset"].isin(datasets)]
-        if len(known):
+        for dataset in pd.unique(rows["dataset"].astype(object)):
+            # A quick look by item first; few rows are left for the exact one.
+            held = rows["item"].isin(of_dataset.get(dataset, set())) & (rows["dataset"] == dataset)
+            known = rows[held].astype(dict.fromkeys(_NAMES, object))
             parts.append(known[pd.MultiIndex.from_frame(known[PLACE]).isin(wanted)])
     columns = ["field", "original_text", "rewritten_text", "language", "flags"]
     found = _joined(pd.concat(parts, ignore_index=True)) if any(map(len, parts)) else None
