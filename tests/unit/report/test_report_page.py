@@ -91,7 +91,17 @@ def test_an_empty_table_says_in_its_own_words_why(tmp_path):
     tables = tmp_path / "tables"
     write_tables(tables, names)
     empty = pd.DataFrame(columns=["transformation", "shift"])
-    write(tables, "shifts", empty, names, notes=["One dataset: nothing to test.", "A second sentence."])
+    write(
+        tables,
+        "shifts",
+        empty,
+        names,
+        notes=[
+            "One dataset: nothing to test.",
+            "A second sentence.",
+            "The first 20 rows; shifts.csv has 3 more.",
+        ],
+    )
     found = page_data(tables=tables, names=names)["tables"]["shifts"]
     assert found["missing"] == "One dataset: nothing to test. A second sentence."
     assert found["title"] == "Title of shifts"

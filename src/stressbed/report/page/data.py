@@ -153,7 +153,12 @@ def _words(path: Path) -> tuple[str, list[str]]:
         return "", []
     lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     title = next((line[2:] for line in lines if line.startswith("# ")), "")
-    return title, [line for line in lines if line and not line.startswith(("#", "|"))]
+    notes = [line for line in lines if line and not line.startswith(("#", "|"))]
+    return title, [n for n in notes if not _SHORTENED.match(n)]
+
+
+_SHORTENED = re.compile(r"The first \d+ rows; \S+ has \d+ more\.$")
+"""A note about the Markdown table alone; the page is made of the CSV."""
 
 
 _MARKUP = re.compile(r"(?<!\\)\*{1,2}|`|\\(?=[\\`*_{}\[\]<>|#])")

@@ -76,7 +76,7 @@ const Leaderboard = (() => {
       fill(place, Page.say(Page.missing("hteb_ranks")));
       return;
     }
-    const { rows, axes, note } = Ranks.standing();
+    const { rows, axes, notes } = Ranks.standing();
     document.getElementById("axes-said").textContent = said(axes, byHand);
     const n = rows.filter((r) => isNumber(r.rank_hteb)).length;
     const chartPlace = make("div", {});
@@ -86,7 +86,7 @@ const Leaderboard = (() => {
       onSort: (shown) => fill(chartPlace, Charts.legend(["original", ...axes, "hteb"]), chart(shown, axes)),
     });
     const incomplete = rows.length > n && axes.length ? "Embedders with a dash lack a cell; they have no total and no rank." : "";
-    fill(place, table, make("p", { class: "notes", id: "leaderboard-note" }, [note, incomplete].filter(Boolean).join(" ")), chartPlace);
+    fill(place, table, make("div", { class: "notes", id: "leaderboard-note" }, ...[...notes, incomplete].filter(Boolean).map((text) => make("p", { text }))), chartPlace);
   };
 
   const toggles = () => {

@@ -26,7 +26,7 @@
     fill(byId("choices"), ...boxes);
   };
   const findings = () => {
-    byId("findings").hidden = !data.findings.length;
+    for (const id of ["findings", "to-findings"]) byId(id).hidden = !data.findings.length;
     const nodes = [];
     for (const block of data.findings) {
       const last = nodes[nodes.length - 1];

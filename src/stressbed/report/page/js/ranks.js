@@ -92,24 +92,24 @@ const Ranks = (() => {
     const n = shared.datasets.length;
     if (n < 2) {
       const few = n === 1 ? "one dataset does" : "no dataset does";
-      return { rows, note: "No intervals: they need two datasets on which every embedder has every cell, and " + few + "." };
+      return { rows, notes: ["No intervals: they need two datasets on which every embedder has every cell, and " + few + "."] };
     }
     resample(rows, axes, shared);
     return {
       rows,
-      note: "Means over the " + n + (n < shared.of ? " of " + shared.of : "") + " datasets on which every embedder has every cell, with 95 % percentile intervals from "
+      notes: ["Means over the " + n + (n < shared.of ? " of " + shared.of : "") + " datasets on which every embedder has every cell, with 95 % percentile intervals from "
         + RESAMPLES + " resamples of these datasets, made in this page with a fixed seed: what other datasets of the same kind would show."
-        + (n < 10 ? " So few datasets make intervals too narrow." : ""),
+        + (n < 10 ? " So few datasets make intervals too narrow." : "")],
     };
   };
   // With every axis, what was analysed; else computed here, in the same columns.
   const standing = () => {
     const axes = axesNow(), shared = common();
-    if (!axes.length) return { rows: points(axes, shared), axes, note: "No axis counts: choose at least one." };
+    if (!axes.length) return { rows: points(axes, shared), axes, notes: ["No axis counts: choose at least one."] };
     if (allAxes() && Page.has("hteb_ranks")) {
       const scores = new Map(points(axes, shared).map((r) => [r.embedder, r]));
       const rows = Page.rows("hteb_ranks").map((r) => ({ ...scores.get(r.embedder), ...r }));
-      return { rows, axes, note: (Page.table("hteb_ranks").notes ?? []).join(" ") };
+      return { rows, axes, notes: Page.table("hteb_ranks").notes ?? [] };
     }
     return { axes, ...recomputed(axes, shared) };
   };
