@@ -59,13 +59,14 @@ def job(
     A `StressbedError` ends the process with its message alone: a user's mistake needs no traceback.
     SIGTERM ends it too, where work is done in batches after the one in flight (`stressbed.stopping`).
     """
-    _log_to(log_file)
     this = Job(stage, name)
-    started, clock = datetime.now(UTC), time.perf_counter()
-    log.info("%s %s: started", stage, name)
+    started, clock = datetime.now(UTC), time.perf_counter()  # a clock that nobody sets
     try:
+        _log_to(log_file)
+        log.info("%s %s: started", stage, name)
         with stopping.at_once():
             yield this
+            _finish(this, started, clock, stats, decides)
     except StoppedError as e:
         log.error("%s %s: %s", stage, name, e)  # noqa: TRY400  # nothing went wrong
         sys.exit(stopping.STATUS)
@@ -82,20 +83,25 @@ def job(
     except Exception:
         log.exception("%s %s failed", stage, name)
         raise
+
+
+def _finish(this: Job, started: datetime, clock: float, stats: str | None, decides: Sequence[str]) -> None:
+    """Log that a job is done and write its statistics."""
     seconds = time.perf_counter() - clock
-    log.info("%s %s: done in %.1f s", stage, name, seconds)
-    if stats is not None:
-        record = {
-            "stage": stage,
-            "job": name,
-            "started": started.isoformat(timespec="seconds"),
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "seconds": round(seconds, 3),
-            "peak_memory_mb": peak_memory_mb(),
-            "decides": list(decides),
-            "counters": this.counters,
-        }
-        write_text(stats, json.dumps(record, indent=1, sort_keys=True) + "\n")
+    log.info("%s %s: done in %.1f s", this.stage, this.name, seconds)
+    if stats is None:
+        return
+    record = {
+        "stage": this.stage,
+        "job": this.name,
+        "started": started.isoformat(timespec="seconds"),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 3),
+        "peak_memory_mb": peak_memory_mb(),
+        "decides": list(decides),
+        "counters": this.counters,
+    }
+    write_text(stats, json.dumps(record, indent=1, sort_keys=True) + "\n")
 
 
 def peak_memory_mb() -> float:
@@ -107,13 +113,16 @@ def peak_memory_mb() -> float:
 
 
 def _log_to(path: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
     form = logging.Formatter("%(asctime)s %(levelname)s %(message)s", "%H:%M:%S")
-    handlers: list[logging.Handler] = [logging.FileHandler(path, mode="a"), logging.StreamHandler(sys.stderr)]
     root = logging.getLogger("stressbed")
     root.setLevel(logging.INFO)
     root.propagate = False
     root.handlers.clear()
-    for handler in handlers:
+
+    def add(handler: logging.Handler) -> None:
         handler.setFormatter(form)
         root.addHandler(handler)
+
+    add(logging.StreamHandler(sys.stderr))  # first: that the file cannot be written must be said
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    add(logging.FileHandler(path, mode="a"))

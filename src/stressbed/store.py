@@ -37,6 +37,10 @@ def write_atomic(path: str | Path, write: Callable[[Path], object]) -> None:
         with tmp.open("rb") as f:
             os.fsync(f.fileno())
         tmp.replace(path)
+    except OSError as e:
+        if e.errno is not None and e.filename is None:
+            e.filename = str(path)  # writing to an open file says what went wrong, but not where
+        raise
     finally:
         tmp.unlink(missing_ok=True)
 

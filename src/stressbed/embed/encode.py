@@ -12,6 +12,7 @@ from itertools import groupby
 import numpy as np
 from tqdm import tqdm
 
+from stressbed import memory
 from stressbed.embed.protocol import Embedder, Manifest
 from stressbed.embed.vectors import Floats, VectorStore
 from stressbed.errors import EmbedError
@@ -24,8 +25,6 @@ CHUNK = 2048
 
 CHUNK_SECONDS = 20.0
 """Seconds after which a chunk is stored even if it is not full: a killed job loses no more than that."""
-
-_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "alloc_failed")
 
 
 @dataclass(frozen=True, order=True)
@@ -135,7 +134,7 @@ def _encode(batch: Sequence[Item], embedder: Embedder, manifest: Manifest) -> Fl
 
 def _smaller(error: MemoryError | RuntimeError, batch: Sequence[Item], where: str) -> int:
     """Return half the batch's size if the error says that memory ran out; raise it again if not."""
-    if not isinstance(error, MemoryError) and not any(m in str(error).lower() for m in _OUT_OF_MEMORY):
+    if not memory.ran_out(error):
         raise error
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():

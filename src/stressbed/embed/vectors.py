@@ -10,6 +10,7 @@ are both valid; of equal keys the chunk that comes first by name is read, always
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -207,8 +208,9 @@ def _save(path: Path, vectors: Floats) -> None:
     if is_sparse(vectors):
         SparseRows.of(vectors).save(path)
         return
-    with path.open("wb") as f:
-        np.save(f, vectors, allow_pickle=False)
+    whole = io.BytesIO()
+    np.save(whole, vectors, allow_pickle=False)
+    path.write_bytes(whole.getbuffer())  # np.save itself would hide which error a full disk gave
 
 
 def _pack(chunk: _Chunk) -> bytes:

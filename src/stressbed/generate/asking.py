@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 
 from tqdm import tqdm
 
+from stressbed import memory
 from stressbed.errors import EngineError, IncompleteBatchError
 from stressbed.generate import batches
 from stressbed.generate.clean import clean
@@ -187,6 +188,15 @@ class Sender:
                 )
             self.stop.check(f"{len(done)} of {len(keys)} answers of a batch", where=self.name)
             raise
+        except (MemoryError, RuntimeError) as e:
+            if not memory.ran_out(e):
+                raise
+            raise EngineError(
+                f"memory ran out for a batch of {len(keys)} requests",
+                where=self.name,
+                do="lower `batch_size` in the generator's entry (and, of engine `transformers`, the option "
+                "`cache_gib`), then run again: finished batches are kept",
+            ) from e
         if [a.key for a in answers] != keys:
             raise EngineError("the engine's answers do not fit the requests", where=self.name)
         self.store.put_batch(answers)

@@ -1,0 +1,22 @@
+"""A finished tiny run, shared by the tests of faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from staged import Run, make_run
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run whose cells are all scored; tests that change something take a copy or a fresh one."""
+    run = make_run(tmp_path_factory.mktemp("finished"))
+    run.until("score")
+    return run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """A fresh run."""
+    return make_run(tmp_path / "run")
