@@ -111,7 +111,7 @@ def _summary(study: Study) -> tuple[Sequence[Mapping[str, object]], Sequence[str
         found.append(
             {
                 "row": row, "level": level, "n_datasets": len(tau),
-                "n_embedders": _counted(mine["n_embedders"]), "tau_mean": tau.mean(),
+                "n_embedders": int(mine["n_embedders"].min()), "tau_mean": tau.mean(),
                 "tau_sd": tau.std(ddof=1), "within_mean": inside.mean(), "within_sd": inside.std(ddof=1),
                 "within": _why_none(study, row, inside),
             }
@@ -122,18 +122,18 @@ def _summary(study: Study) -> tuple[Sequence[Mapping[str, object]], Sequence[str
     dropped = int(frame["tau"].isna().sum())
     if dropped:
         said.append(f"{dropped} taus{study.label} are left out: all embedders have the same score there.")
-    most = int(frame["n_embedders"].max())
+    least, most = int(frame["n_embedders"].min()), int(frame["n_embedders"].max())
+    if least < len(study.embedders):
+        said.append(
+            f"Embedders with a missing cell{study.label} are left out on that dataset; n_embedders is the "
+            "fewest that were ranked."
+        )
     if most < 4:
         said.append(
             f"{most} embedders{study.label}: tau takes {most * (most - 1) // 2 + 1} values at most and says "
             "little."
         )
     return found, said
-
-
-def _counted(counts: pd.Series[int]) -> str:
-    low, high = int(counts.min()), int(counts.max())
-    return str(low) if low == high else f"{low}-{high}"
 
 
 def _too_few(study: Study) -> list[str]:

@@ -101,13 +101,15 @@ def _split_half(frame: pd.DataFrame, _: Names) -> Iterator[Row]:
 
 
 def _axis_correlations(frame: pd.DataFrame, _: Names) -> Iterator[Row]:
-    if frame["rho"].notna().any():
-        yield {
-            "question": "Do two axes rank the embedders alike?",
-            "test": "Spearman's rho, percentile bootstrap of embedders",
-            "unit": "embedder",
-            "n": _span(frame["n"]),
-        }
+    for level, unit in (("embedder", "embedder"), ("cell", "dataset")):
+        mine = frame[(frame["level"] == level) & frame["rho"].notna()]
+        if len(mine):
+            yield {
+                "question": "Do two axes go together?",
+                "test": f"Spearman's rho over {level}s, percentile bootstrap of {unit}s",
+                "unit": unit,
+                "n": _span(mine["n"]),
+            }
 
 
 def _hteb_ranks(frame: pd.DataFrame, names: Names) -> Iterator[Row]:

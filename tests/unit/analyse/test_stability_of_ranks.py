@@ -55,7 +55,7 @@ def test_tau_is_scipys_over_plain_means(case, row, members):
     found = rank_stability(data).frame.set_index("row").loc[row]
     assert found["tau_mean"] == pytest.approx(mean(expected))
     assert found["tau_sd"] == pytest.approx(stdev(expected))
-    assert (found["n_datasets"], found["n_embedders"]) == (len(D), str(len(E)))
+    assert (found["n_datasets"], found["n_embedders"]) == (len(D), len(E))
 
 
 def test_within_tau_is_the_mean_over_pairs_of_seeds(case):
@@ -152,3 +152,15 @@ def test_split_halves_need_embedders_and_datasets(n_embedders, n_datasets):
     table = split_half_table(analysed(names, made_scores(names, noisy(2))))
     assert len(table.frame) == 0
     assert "two datasets and three embedders" in " ".join(table.notes)
+
+
+def test_an_embedder_with_a_missing_cell_is_not_ranked_on_that_dataset_and_it_is_said():
+    names = made_names(E, D)
+    base = noisy(4)
+    lost = ("c", "d3", "expansion", 2)
+    data = analysed(names, made_scores(names, lambda *c: None if c == lost else base(*c)))
+    table = rank_stability(data)
+    assert set(table.frame["n_embedders"]) == {len(E) - 1}
+    assert any("fewest that were ranked" in note for note in table.notes)
+    by_dataset = rank_stability_by_dataset(data).frame.groupby("dataset")["n_embedders"].first()
+    assert by_dataset.to_dict() == {d: len(E) - (d == "d3") for d in D}
