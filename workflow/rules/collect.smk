@@ -7,6 +7,8 @@ rule collect:
         item_values=grid.run_path("items.parquet"),
     log:
         grid.run_path("logs/collect.log"),
+    resources:
+        **needs.of("collect"),
     params:
         decides=lambda wc: chosen().decides("collect", wc),
         config=lambda wc, output: chosen().resolved_config(),
@@ -28,6 +30,8 @@ rule collect_texts:
         drift=grid.run_path("item_drift.parquet"),
     log:
         grid.run_path("logs/collect_texts.log"),
+    resources:
+        **needs.of("collect"),
     params:
         decides=lambda wc: chosen().decides("collect", wc),
         store=lambda wc, output: grid.path(paths.STORE),

@@ -8,6 +8,7 @@ from stressbed.config import load_run
 from stressbed.config.load import read_config
 from stressbed.errors import StressbedError
 from stressbed.report.after import write_report
+from stressbed.resources import Needs
 from stressbed.workflow import Grid, where_results_are
 from stressbed.workflow_human import HumanGrid
 from stressbed.workflow_selection import SelectionGrid
@@ -24,6 +25,7 @@ except StressbedError as error:
 
 selection, people = SelectionGrid(grid.plan), HumanGrid(grid.plan)
 translations = TranslationGrid(grid.plan)
+needs = Needs(grid.plan)
 
 
 def shortlisted():

@@ -7,6 +7,8 @@ rule dataset:
         stats=grid.job("dataset", ["dataset"]),
     log:
         grid.job("dataset", ["dataset"], "logs", "log"),
+    resources:
+        **needs.of("dataset"),
     params:
         decides=lambda wc: grid.decides("dataset", wc),
         spec=lambda wc, output: grid.spec("datasets", "generators"),
@@ -26,6 +28,8 @@ rule texts:
         stats=grid.job("texts", ["dataset"]),
     log:
         grid.job("texts", ["dataset"], "logs", "log"),
+    resources:
+        **needs.of("texts"),
     params:
         decides=lambda wc: grid.decides("texts", wc),
     message:

@@ -11,8 +11,7 @@ rule embed:
         grid.job("embed", grid.embed_axes, "logs", "log"),
     threads: 2
     resources:
-        gpu=1,
-        mem_mb=4000,
+        **needs.of("embed"),
     params:
         decides=lambda wc: grid.decides("embed", wc),
         store=lambda wc, output: grid.path(paths.STORE),

@@ -9,8 +9,7 @@ rule generate:
         grid.job("generate", grid.generate_axes, "logs", "log"),
     threads: 2
     resources:
-        gpu=1,
-        mem_mb=6000,
+        **needs.of("generate"),
     params:
         decides=lambda wc: grid.decides("generate", wc),
         store=lambda wc, output: grid.path(paths.STORE),

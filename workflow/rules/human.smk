@@ -8,6 +8,8 @@ rule human_sheets:
         sheets=directory(people.path("sheets")),
     log:
         people.path("logs/sheets.log"),
+    resources:
+        **needs.of("collect"),
     params:
         decides=people.decides_sheets(),
         config=lambda wc, output: chosen().resolved_config(),
@@ -27,8 +29,7 @@ rule human_drift:
         people.path("logs/drift.log"),
     threads: 2
     resources:
-        gpu=1,
-        mem_mb=4000,
+        **needs.of("embed"),
     params:
         decides=people.decides_drift(),
         embedder=lambda wc, output: people.drift_embedder,
@@ -60,6 +61,8 @@ rule human_ratings:
         others=people.figure_files(["pdf", "png", "csv"]),
     log:
         people.path("logs/ratings.log"),
+    resources:
+        **needs.of("analyse"),
     params:
         decides=lambda wc: HumanGrid(chosen().plan).decides_ratings(),
         config=lambda wc, output: chosen().resolved_config(),

@@ -32,6 +32,8 @@ rule plot:
         ],
     log:
         grid.run_path("logs/plot.log"),
+    resources:
+        **needs.of("plot"),
     params:
         decides=lambda wc: chosen().decides("plot", wc),
         config=lambda wc, output: chosen().resolved_config(),

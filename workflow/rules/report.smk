@@ -4,6 +4,7 @@ rule config:
         grid.run_path("config.yaml"),
     log:
         grid.run_path("logs/config.log"),
+    localrule: True
     params:
         resolved=grid.resolved_config(),
     message:
@@ -28,6 +29,8 @@ rule summary:
         grid.run_path("summary.md"),
     log:
         grid.run_path("logs/summary.log"),
+    resources:
+        **needs.of("report"),
     params:
         decides=lambda wc: chosen().decides("report", wc),
         config=lambda wc, output: chosen().resolved_config(),
@@ -44,6 +47,8 @@ rule page:
         grid.run_path("robustness.html"),
     log:
         grid.run_path("logs/page.log"),
+    resources:
+        **needs.of("report"),
     params:
         decides=lambda wc: chosen().decides("page", wc),
         config=lambda wc, output: chosen().resolved_config(),

@@ -10,7 +10,7 @@ rule score:
     log:
         grid.job("score", grid.embed_axes, "logs", "log"),
     resources:
-        mem_mb=2000,
+        **needs.of("score"),
     params:
         decides=lambda wc: grid.decides("score", wc),
         store=lambda wc, output: grid.path(paths.STORE),

@@ -6,6 +6,8 @@ rule select_texts:
         texts=selection.path(paths.SELECTION_TEXTS),
     log:
         selection.log("texts"),
+    resources:
+        **needs.of("collect"),
     params:
         decides=selection.decides_texts(),
         config=lambda wc, output: grid.resolved_config(),
@@ -63,6 +65,8 @@ checkpoint select_shortlist:
         selection.tables(of_screening=True, suffixes=("md", "tex")),
     log:
         selection.log("shortlist"),
+    resources:
+        **needs.of("analyse"),
     params:
         decides=selection.decides_screening(),
         config=lambda wc, output: grid.resolved_config(),
@@ -84,8 +88,7 @@ rule select_judge:
         selection.log("judge", "judge", "generator"),
     threads: 2
     resources:
-        gpu=1,
-        mem_mb=6000,
+        **needs.of("judge"),
     params:
         decides=lambda wc: selection.decides_rating(wc.judge),
         store=lambda wc, output: grid.path(paths.STORE),
@@ -114,6 +117,8 @@ checkpoint select_winner:
         selection.figures("pdf", "png", "csv"),
     log:
         selection.log("winner"),
+    resources:
+        **needs.of("analyse"),
     params:
         decides=selection.decides_choice(),
         config=lambda wc, output: grid.resolved_config(),

@@ -8,6 +8,8 @@ rule transform:
         stats=grid.job("transform", grid.generate_axes),
     log:
         grid.job("transform", grid.generate_axes, "logs", "log"),
+    resources:
+        **needs.of("transform"),
     params:
         decides=lambda wc: grid.decides("transform", wc),
         spec=lambda wc, output: grid.spec("generators", "transformations", "markers"),
