@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from staged import Run, make_run
+from staged import ROOT, Run, make_run
+
+sys.path.append(str(ROOT / "tests/unit/engines"))
+
+from loopback_endpoint import Endpoint
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +26,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def run(tmp_path: Path) -> Run:
     """A fresh run."""
     return make_run(tmp_path / "run")
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """An endpoint on this machine that answers as a test wants."""
+    server = Endpoint()
+    yield server
+    server.close()
