@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from stressbed.config import Plan
+from stressbed.config.engine_options import gpus_of_copy
 from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, ModelSource
 
 ON_GPU = frozenset({"transformers", "vllm", "sentence-transformers", "mteb"})
@@ -23,6 +24,9 @@ BASE_MB: Mapping[str, int] = {
     "score": 1500, "collect": 2000, "analyse": 3000, "plot": 2000, "report": 2000,
 }  # fmt: skip
 """Memory (MB) of a stage without model and data: interpreters and libraries, Snakemake's own two included."""
+
+PROCESS_MB = 3000
+"""Memory (MB) of each further copy of a model on a GPU of its own: interpreter, torch, CUDA."""
 
 BASE_MINUTES: Mapping[str, int] = {
     "dataset": 30, "texts": 30, "generate": 30, "judge": 30, "transform": 20, "embed": 20,
@@ -40,7 +44,7 @@ LONGEST = 24 * 60
 """No job asks for more minutes than this: what is left is done by its next attempt, from where it was."""
 
 _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])", re.IGNORECASE)
-_BITS = re.compile(r"(?:int|q|w)(\d)(?![0-9])|(awq|gptq)", re.IGNORECASE)
+_BITS = re.compile(r"(?:int|q|w|fp)(\d)(?![0-9])|(awq|gptq|bitsandbytes)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,9 @@ class Needs:
         """Return a job's memory in MB: doubled by each further attempt."""
         models = self._models(stage, wildcards)
         weights = max((weights_mb(m) for m in models), default=0)
-        return (BASE_MB[stage] + weights + self._data_mb(stage, wildcards)) << (attempt - 1)
+        processes = max((copies_of(m) for m in models), default=1)
+        base = BASE_MB[stage] + (processes - 1) * PROCESS_MB
+        return (base + weights + self._data_mb(stage, wildcards)) << (attempt - 1)
 
     def runtime(self, stage: str, wildcards: Mapping[str, str], attempt: int = 1) -> int:
         """Return a job's time limit in minutes: doubled by each further attempt."""
@@ -134,8 +140,13 @@ def gpus_of(model: GeneratorEntry | EmbedderEntry) -> int:
     kind = model.engine if isinstance(model, GeneratorEntry) else model.backend
     if kind not in ON_GPU:
         return 0
-    options = model.engine_options if isinstance(model, GeneratorEntry) else {}
-    return max(1, int(options.get("tensor_parallel_size", 1)))
+    copy = gpus_of_copy(model) if isinstance(model, GeneratorEntry) else 1
+    return model.gpus_per_job or copy
+
+
+def copies_of(model: GeneratorEntry | EmbedderEntry) -> int:
+    """Return how many copies of a model a job runs side by side, each on GPUs of its own."""
+    return max(1, gpus_of(model) // (gpus_of_copy(model) if isinstance(model, GeneratorEntry) else 1))
 
 
 def weights_mb(model: GeneratorEntry | EmbedderEntry) -> int:
@@ -152,15 +163,21 @@ def parameters_of(model: ModelSource) -> int:
     """
     if isinstance(model, GeneratorEntry | EmbedderEntry) and gpus_of(model) == 0:
         return 0
+    return told_parameters(model) or UNKNOWN_PARAMETERS
+
+
+def told_parameters(model: ModelSource) -> int | None:
+    """Return a model's parameters as its entry says, else as its name does; None if neither does."""
     if model.parameters is not None:
         return model.parameters
     found = [float(n) * (1e9 if unit in "bB" else 1e6) for n, unit in _SIZE.findall(model.model)]
-    return int(max(found)) if found else UNKNOWN_PARAMETERS
+    return int(max(found)) if found else None
 
 
 def bytes_per_parameter(model: GeneratorEntry | EmbedderEntry) -> float:
     """Return the bytes of one weight: fewer for a quantised model that is not unpacked."""
-    bits = _BITS.search(model.model)
+    told = model.quantization if isinstance(model, GeneratorEntry) else None
+    bits = _BITS.search(model.model) or (_BITS.search(told) if told else None)
     if bits is not None and model.gguf_file is None:
         return int(bits[1] or 4) / 8
     return 4.0 if model.dtype == "float32" else 2.0

@@ -10,6 +10,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from stressbed.config import secrets
+from stressbed.config.engine_options import deciding
 from stressbed.config.entries import (
     IDENTITY_IF_SET,
     NOT_IDENTITY,
@@ -160,7 +161,10 @@ class Catalogue:
 def identity(kind: str, entry: Strict) -> str:
     """Return the hash of an entry's fields that decide a value (see `NOT_IDENTITY`)."""
     unset = {name for name in IDENTITY_IF_SET.get(kind, ()) if getattr(entry, name) is None}
-    return digest(entry.model_dump(mode="json", exclude={*NOT_IDENTITY[kind], *unset}))
+    fields = entry.model_dump(mode="json", exclude={*NOT_IDENTITY[kind], *unset})
+    if isinstance(entry, GeneratorEntry):
+        fields["engine_options"] = deciding(entry.engine, fields["engine_options"])
+    return digest(fields)
 
 
 def _files(sources: list[Path], problems: list[StressbedError]) -> Iterator[Path]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from stressbed.config.check_datasets import invalid_tags
+from stressbed.config.engine_options import check_gpus, check_options
 from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, ModelSource
 from stressbed.config.planted import check_marks, check_planted
 from stressbed.errors import ConfigError, StressbedError, suggest
@@ -28,6 +29,8 @@ EFFECT: dict[str, frozenset[str]] = {
     "trust_remote_code": frozenset({"sentence-transformers", "mteb"}),
     "api_key_env": frozenset({"openai"}),
     "gguf_file": frozenset(),
+    "gpus_per_job": frozenset({"sentence-transformers", "mteb"}),
+    "attention": frozenset({"sentence-transformers", "mteb"}),
     "planted": frozenset({"planted"}),
 }
 """Keys of an embedder that only some backends use."""
@@ -78,6 +81,8 @@ def check_generator(entry: GeneratorEntry, origin: Path) -> Problem:
             allowed="vllm",
             do="name the quantised model itself",
         )
+    yield from check_options(entry, where)
+    yield from check_gpus(entry, where)
     yield from check_marks(entry, where)
     if entry.engine == "fake":
         log.warning("generator %r is for tests only: no model is behind it", entry.id)
@@ -104,6 +109,13 @@ def check_embedder(entry: EmbedderEntry, origin: Path) -> Problem:
     if entry.backend == "bm25" and entry.similarity != "dot":
         yield ConfigError(
             "the score of BM25 is a dot product", where=f"{where}, key 'similarity'", allowed="dot"
+        )
+    if entry.attention == "flash_attention_2" and entry.dtype == "float32":
+        yield ConfigError(
+            "flash_attention_2 computes in 16 bits only",
+            where=f"{where}, key 'attention'",
+            allowed="eager, sdpa, or a `dtype` of 16 bits",
+            do="set `dtype: bfloat16` (other vectors, so another identity), or take `sdpa`",
         )
     yield from check_planted(entry, where)
     yield from _source(entry, entry.backend, origin.parent, where)

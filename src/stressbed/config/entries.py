@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -28,6 +28,7 @@ Backend = Literal[
 ]  # fmt: skip
 Dtype = Literal["auto", "float32", "float16", "bfloat16"]
 Guided = Literal["auto", "structured_outputs", "json_schema", "none"]
+Attention = Literal["eager", "sdpa", "flash_attention_2"]
 FileFormat = Literal["table", "lee", "fasttext"]
 
 
@@ -176,8 +177,20 @@ class GeneratorEntry(ModelSource):
     price_in: float | None = Field(default=None, ge=0, description="Price per million input tokens.")
     price_out: float | None = Field(default=None, ge=0, description="Price per million output tokens.")
     spending_cap: float | None = Field(default=None, ge=0, description="Stop before this is exceeded.")
+    gpus_per_job: int | None = Field(
+        default=None,
+        gt=0,
+        description=(
+            "GPUs of a job (engines `vllm`, `transformers`): a copy of the model on each, or on each "
+            "`tensor_parallel_size` x `pipeline_parallel_size` of them. Default: one copy."
+        ),
+    )
     engine_options: dict[str, str | int | float | bool] = Field(
-        default={}, description="Further options of the engine (vLLM); the marks of `planted`."
+        default={},
+        description=(
+            "Options of the engine (docs/engines.md lists them) and, with `template_` before their names, of "
+            "the chat template; the marks of `planted`."
+        ),
     )
     guided: Guided = Field(
         default="auto",
@@ -367,7 +380,23 @@ class EmbedderEntry(ModelSource):
     dimensions: int | None = Field(
         default=None, gt=0, description="Size of its vectors, where it is a choice."
     )
-    batch_size: int = Field(default=64, gt=0, description="Texts per batch; not part of its identity.")
+    batch_size: Annotated[int, Field(gt=0)] | Literal["auto"] = Field(
+        default=64,
+        description=(
+            "Texts per batch and GPU; not part of its identity. `auto`: the most up to 512 that fit the "
+            "GPU's memory, found by trying; 64 without a GPU."
+        ),
+    )
+    gpus_per_job: int | None = Field(
+        default=None, gt=0, description="GPUs of a job, a copy of the model on each. Default: 1."
+    )
+    attention: Attention | None = Field(
+        default=None,
+        description=(
+            "Attention kernel; not part of its identity. Default: the library's choice. `flash_attention_2` "
+            "needs the package flash-attn, a GPU and a `dtype` of 16 bits."
+        ),
+    )
     base_url: str | None = Field(default=None, description="Endpoint (backend `openai`).")
     api_key_env: str | None = Field(
         default=None, description="Name of the environment variable that holds the endpoint's key."
@@ -383,14 +412,14 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
         {
             "id", "label", "licence", "gated", "parameters", "batch_size", "base_url", "api_key_env",
             "concurrency", "price_in", "price_out", "spending_cap", "description", "limits",
-            "retry", "context", "guided",
+            "retry", "context", "guided", "gpus_per_job",
         }
     ),
     "transformation": frozenset({"id", "label", "axis", "order", "task", "flag_thresholds"}),
     "embedder": frozenset(
         {
             "id", "label", "family", "licence", "gated", "parameters", "batch_size", "base_url",
-            "api_key_env", "languages", "description",
+            "api_key_env", "languages", "description", "gpus_per_job", "attention",
         }
     ),
 }  # fmt: skip
@@ -398,7 +427,8 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
 
 A generator's limits and retries decide which requests are made, so they are part of the
 requests' own identity and of the generate rule's params, not of the engine's. The same holds for
-`guided`: it decides ratings only, so it stands in the identity of requests with choices. What
+`guided`: it decides ratings only, so it stands in the identity of requests with choices. Of
+`engine_options` those count that decide answers (`engine_options.deciding`). What
 `translate_dataset` names is part of a translated dataset's identity (`Plan.dataset_identity`). A
 transformation's `flag_thresholds` decide flags, not texts: they stand in the transform rule's params.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,8 @@ from itertools import groupby
 import numpy as np
 from tqdm import tqdm
 
-from stressbed import memory
+from stressbed import devices, memory
+from stressbed.embed import probe
 from stressbed.embed.protocol import Embedder, Manifest
 from stressbed.embed.vectors import Floats, VectorStore
 from stressbed.errors import EmbedError
@@ -53,7 +53,13 @@ class Encoded:
 
 
 def encode_missing(
-    items: Sequence[Item], embedder: Embedder, *, manifest: Manifest, store: VectorStore, where: str
+    items: Sequence[Item],
+    embedder: Embedder,
+    *,
+    manifest: Manifest,
+    store: VectorStore,
+    where: str,
+    probing: bool = False,
 ) -> Encoded:
     """Encode items, store their vectors chunk by chunk, and return what it took.
 
@@ -67,6 +73,7 @@ def encode_missing(
         manifest: The dataset's manifest.
         store: Where the vectors go.
         where: Embedder and dataset, for messages.
+        probing: Whether larger batches than that are tried first (`stressbed.embed.probe`).
 
     Raises:
         EmbedError: One string alone is too much for the memory, or a vector is unusable.
@@ -77,7 +84,10 @@ def encode_missing(
     bar = tqdm(total=len(items), desc=f"embed {where}", unit="string", mininterval=2, disable=not items)
     with between_batches() as stop, bar:
         try:
-            for group in _groups(sorted(items)):
+            groups = list(_groups(sorted(items)))
+            if probing and groups:
+                size = _probed(max(groups, key=len), embedder, manifest, where)
+            for group in groups:
                 start = 0
                 while start < len(group):
                     batch = group[start : start + size]
@@ -132,13 +142,21 @@ def _encode(batch: Sequence[Item], embedder: Embedder, manifest: Manifest) -> Fl
     return embedder.encode([i.string for i in batch], role=batch[0].role, manifest=manifest)
 
 
+def _probed(group: Sequence[Item], embedder: Embedder, manifest: Manifest, where: str) -> int:
+    """Return how many strings are encoded at once: tried with a group's longest."""
+    return probe.largest(
+        lambda n: _encode(group[:n], embedder, manifest),
+        start=embedder.strings_per_call,
+        available=len(group),
+        where=where,
+    )
+
+
 def _smaller(error: MemoryError | RuntimeError, batch: Sequence[Item], where: str) -> int:
     """Return half the batch's size if the error says that memory ran out; raise it again if not."""
     if not memory.ran_out(error):
         raise error
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available():
-        torch.cuda.empty_cache()
+    devices.empty_cache()
     if len(batch) == 1:
         raise EmbedError(
             f"memory runs out for a single string of {len(batch[0].string)} characters",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stressbed import devices
 from stressbed import embed as stage
 from stressbed.config.entries import EmbedderEntry
 from stressbed.embed.embedders import open_embedder, refuse_unsupported
@@ -102,7 +103,8 @@ def embed(
     strings = {v: strings_of_variant(r, texts, inputs, dataset_folder) for v, r in rewrites.items()}
     keys = _keys_of(strings.values(), contexts)
     store = VectorStore(store_root, embedder_identity, embedder.fitted_on)
-    done = _encode(_missing(keys, contexts, store), embedder, manifest, store, where)
+    probing = entry.batch_size == "auto"
+    done = _encode(_missing(keys, contexts, store), embedder, manifest, store, where, probing=probing)
     shared = {
         "embedder": entry.id,
         "embedder_identity": embedder_identity,
@@ -166,12 +168,19 @@ def _missing(keys: Mapping[Key, str], contexts: Mapping[str, str], store: Vector
 
 
 def _encode(
-    missing: Sequence[Item], embedder: Embedder, manifest: dict[str, Any], store: VectorStore, where: str
+    missing: Sequence[Item],
+    embedder: Embedder,
+    manifest: dict[str, Any],
+    store: VectorStore,
+    where: str,
+    *,
+    probing: bool,
 ) -> Encoded:
     if not missing:
         return Encoded(0, 0.0, 0)
     try:
-        return encode_missing(missing, embedder, manifest=manifest, store=store, where=where)
+        probing = probing and bool(devices.visible())  # on a CPU large batches gain nothing
+        return encode_missing(missing, embedder, manifest=manifest, store=store, where=where, probing=probing)
     finally:
         embedder.close()
 

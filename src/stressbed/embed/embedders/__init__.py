@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from stressbed.config.entries import EmbedderEntry
@@ -61,15 +62,14 @@ def open_embedder(entry: EmbedderEntry, *, catalogue_folder: Path, fit_texts: Fi
         EmbedError: The entry's settings do not fit its backend.
     """
     check_entry(entry)
+    if (entry.gpus_per_job or 1) > 1 and entry.backend in {"sentence-transformers", "mteb"}:
+        from stressbed.embed.embedders.sharded import ShardedEmbedder
+
+        opening = partial(_one_copy, entry, catalogue_folder)
+        return ShardedEmbedder(opening, gpus=entry.gpus_per_job or 1, where=f"embedder {entry.id!r}")
     match entry.backend:
-        case "sentence-transformers":
-            from stressbed.embed.embedders.transformer import SentenceTransformersEmbedder
-
-            return SentenceTransformersEmbedder(entry, catalogue_folder)
-        case "mteb":
-            from stressbed.embed.embedders.registered import RegisteredEmbedder
-
-            return RegisteredEmbedder(entry)
+        case "sentence-transformers" | "mteb":
+            return _one_copy(entry, catalogue_folder)
         case "wordllama":
             from stressbed.embed.embedders.static import WordLlamaEmbedder
 
@@ -84,6 +84,17 @@ def open_embedder(entry: EmbedderEntry, *, catalogue_folder: Path, fit_texts: Fi
             from stressbed.embed.embedders.sparse import open_sparse
 
             return open_sparse(entry, fit_texts)
+
+
+def _one_copy(entry: EmbedderEntry, catalogue_folder: Path) -> Embedder:
+    """Return the embedder of a network that runs on this machine, in this process."""
+    if entry.backend == "mteb":
+        from stressbed.embed.embedders.registered import RegisteredEmbedder
+
+        return RegisteredEmbedder(entry)
+    from stressbed.embed.embedders.transformer import SentenceTransformersEmbedder
+
+    return SentenceTransformersEmbedder(entry, catalogue_folder)
 
 
 def _without_model(entry: EmbedderEntry) -> Embedder:

@@ -9,6 +9,9 @@ from stressbed.embed.instructions import instruction_for
 from stressbed.embed.protocol import Manifest
 from stressbed.embed.vectors import Floats
 
+AUTO_BATCH = 64
+"""Strings per call where the entry says `auto`; with a GPU more are tried (`stressbed.embed.probe`)."""
+
 
 def normalise(vectors: Floats) -> Floats:
     """Return vectors of length 1, shape (n, d); a zero vector stays zero."""
@@ -29,8 +32,8 @@ class EntryEmbedder:
 
     @property
     def strings_per_call(self) -> int:
-        """The entry's batch size."""
-        return self.entry.batch_size
+        """The entry's batch size; where it is `auto`, the size that trying begins with."""
+        return AUTO_BATCH if self.entry.batch_size == "auto" else self.entry.batch_size
 
     def context(self, role: str, manifest: Manifest) -> str:
         """Return the instruction that is put before a string."""

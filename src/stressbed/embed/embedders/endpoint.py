@@ -41,7 +41,11 @@ class EndpointEmbedder(EntryEmbedder):
     @property
     def strings_per_call(self) -> int:
         """As many strings as the requests in flight hold."""
-        return self.entry.batch_size * CONCURRENCY
+        return self._per_request * CONCURRENCY
+
+    @property
+    def _per_request(self) -> int:
+        return super().strings_per_call
 
     @cached_property
     def _client(self) -> Any:
@@ -70,7 +74,7 @@ class EndpointEmbedder(EntryEmbedder):
         """
         instruction = self.context(role, manifest)
         texts = [instruction + s for s in strings]
-        size = self.entry.batch_size
+        size = self._per_request
         parts = [texts[i : i + size] for i in range(0, len(texts), size)]
         client = self._client  # made here, so that the threads share one
         with ThreadPoolExecutor(CONCURRENCY) as pool:

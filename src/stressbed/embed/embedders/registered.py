@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from stressbed import devices, fit
 from stressbed.embed.embedders.common import EntryEmbedder
-from stressbed.embed.embedders.transformer import first_line, torch_dtype
+from stressbed.embed.embedders.transformer import attention, first_line, torch_dtype
 from stressbed.embed.protocol import Manifest
 from stressbed.embed.vectors import Floats
 from stressbed.errors import EmbedError, suggest
@@ -65,13 +66,24 @@ class RegisteredEmbedder(EntryEmbedder):
     def model(self) -> Any:
         """The loaded model."""
         entry = self.entry
-        extra = {} if entry.dtype in LOADERS_OWN else {"model_kwargs": {"dtype": torch_dtype(entry)}}
+        where = f"embedder {entry.id!r}"
+        fit.check_kernel(entry.attention, entry.dtype, where, error=EmbedError)
+        fit.check(
+            fit.need_of(entry, None),
+            fit.device_memory(),
+            where=f"{where}, {entry.model}",
+            do=fit.EMBEDDER_ADVICE,
+            error=EmbedError,
+        )
+        told = {} if entry.dtype in LOADERS_OWN else {"dtype": torch_dtype(entry)}
+        told |= attention(entry)
+        extra = {"model_kwargs": told} if told else {}
         try:
             model = self.meta.load_model(embed_dim=entry.dimensions, **extra)
         except (OSError, ImportError) as e:
             raise EmbedError(
                 f"mteb's loader failed: {first_line(e)}",
-                where=f"embedder {entry.id!r}",
+                where=where,
                 do="run `prefetch` on a machine with a network, or install what the message names",
             ) from e
         inner: Any = getattr(model, "model", None)
@@ -100,6 +112,7 @@ class RegisteredEmbedder(EntryEmbedder):
     def close(self) -> None:
         """Give back the model's memory."""
         self.__dict__.pop("model", None)
+        devices.empty_cache()
 
 
 def _task_metadata(manifest: Manifest) -> Any:

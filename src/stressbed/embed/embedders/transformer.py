@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from stressbed import devices, fit
 from stressbed.config.entries import EmbedderEntry
 from stressbed.embed.embedders.common import EntryEmbedder
 from stressbed.embed.protocol import Manifest
@@ -52,18 +53,22 @@ class SentenceTransformersEmbedder(EntryEmbedder):
         entry, source = self.entry, self.source
         from sentence_transformers import SentenceTransformer
 
+        where, folder = f"embedder {entry.id!r}, {source}", Path(source)
+        fit.check_kernel(entry.attention, entry.dtype, f"embedder {entry.id!r}", error=EmbedError)
+        need = fit.need_of(entry, folder if folder.is_dir() else None)
+        fit.check(need, fit.device_memory(), where=where, do=fit.EMBEDDER_ADVICE, error=EmbedError)
         try:
             model = SentenceTransformer(
                 source,
-                revision=None if Path(source).is_dir() else entry.revision,
+                revision=None if folder.is_dir() else entry.revision,
                 trust_remote_code=entry.trust_remote_code,
                 truncate_dim=entry.dimensions,
-                model_kwargs={"dtype": torch_dtype(entry)},
+                model_kwargs={"dtype": torch_dtype(entry), **attention(entry)},
             )
         except OSError as e:
             raise EmbedError(
                 f"the model cannot be loaded: {first_line(e)}",
-                where=f"embedder {entry.id!r}, {source}",
+                where=where,
                 do="run `prefetch` on a machine with a network, or correct `model` and `revision`",
             ) from e
         if entry.max_length is not None:
@@ -88,6 +93,7 @@ class SentenceTransformersEmbedder(EntryEmbedder):
     def close(self) -> None:
         """Give back the model's memory."""
         self.__dict__.pop("model", None)
+        devices.empty_cache()
 
 
 def torch_dtype(entry: EmbedderEntry) -> Any:
@@ -97,6 +103,11 @@ def torch_dtype(entry: EmbedderEntry) -> Any:
     import torch
 
     return getattr(torch, entry.dtype)
+
+
+def attention(entry: EmbedderEntry) -> dict[str, str]:
+    """Return what transformers is told of the entry's attention kernel; nothing if the choice is its own."""
+    return {} if entry.attention is None else {"attn_implementation": entry.attention}
 
 
 def set_pooling(model: Any, mode: str, embedder: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+from stressbed.config.engine_options import gpus_of_copy
 from stressbed.config.entries import GeneratorEntry
 from stressbed.generate.request import Engine
 
@@ -33,6 +35,18 @@ def open_engine(entry: GeneratorEntry, *, cache: Path, folder: Path) -> Engine:
         from stressbed.generate.engines.openai_engine import OpenAIEngine
 
         return OpenAIEngine(entry, cache=cache)
+    size = gpus_of_copy(entry)
+    if max(size, entry.gpus_per_job or 1) > 1:
+        from stressbed.generate.engines.sharded import ShardedEngine
+
+        opening = partial(_one_copy, entry, cache=cache, folder=folder)
+        gpus, where = entry.gpus_per_job or size, f"generator {entry.id!r}"
+        return ShardedEngine(opening, gpus=gpus, size=size, where=where)
+    return _one_copy(entry, cache=cache, folder=folder)
+
+
+def _one_copy(entry: GeneratorEntry, *, cache: Path, folder: Path) -> Engine:
+    """Return the engine of a model that runs on this machine, in this process."""
     if entry.engine == "vllm":
         from stressbed.generate.engines.vllm_engine import VllmEngine
 

@@ -9,19 +9,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from stressbed import fit
+from stressbed.config.engine_options import TRANSFORMERS
 from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import EngineError
 from stressbed.generate.engines.chat import LocalModel, split_by_context, too_long
 from stressbed.generate.engines.decoding import Row, decode
 from stressbed.generate.engines.guided import Question, choose
+from stressbed.generate.engines.halving import in_halves
 from stressbed.generate.request import ChatRequest, Completion
 from stressbed.models import quiet_transformers
 
 log = logging.getLogger("stressbed")
 
-OPTIONS = frozenset({"device", "cache_gib"})
 CACHE_GIB = 1.0
 """Memory that the keys and values of one pass may take; longer batches are run in several passes."""
+
+CACHE_SHARE = 0.5
+"""On a GPU, share of its free memory that they may take if that is more; activations need the rest."""
 
 
 GUIDED_ROWS = 32
@@ -47,11 +52,11 @@ class TransformersEngine:
         self.files = LocalModel(entry, cache=cache, folder=folder)
         self._cut: dict[tuple[tuple[str, str], ...], list[int]] = {}
         where = f"generator {entry.id!r}"
-        if unknown := sorted(set(self.files.engine_options) - OPTIONS):
+        if unknown := sorted(set(self.files.engine_options) - set(TRANSFORMERS)):
             raise EngineError(
                 f"engine `transformers` has no option {unknown[0]!r}",
                 where=f"{where}, engine_options",
-                allowed=", ".join([*sorted(OPTIONS), "template_..."]),
+                allowed=", ".join([*sorted(TRANSFORMERS), "template_..."]),
             )
         if entry.quantization:
             raise EngineError(
@@ -81,8 +86,12 @@ class TransformersEngine:
         done |= self._chosen(guided, requests, keys)
         rows = {i: self._row(requests[i], prompts[i]) for i in fitting if i not in guided}
         finished = None if self.entry.chat_template else self.files.paragraph_ends
-        for part in self._passes(rows):
+
+        def run(part: list[int]) -> None:
+            rows.update({i: self._row(requests[i], prompts[i]) for i in part})  # a broken pass leaves nothing
             decode(self._model, [rows[i] for i in part], ends=self.files.ends, finished=finished)
+
+        in_halves(run, self._passes(rows), where=f"generator {self.entry.id!r}")
         for i, row in rows.items():
             text = self.files.decode(row.answer)
             ended = bool(finished and row.answer and finished(row.answer))  # no end token was written
@@ -105,7 +114,7 @@ class TransformersEngine:
         self, rows: dict[int, Row], requests: Sequence[ChatRequest], keys: Sequence[str]
     ) -> dict[int, Completion]:
         """Return the completions of the requests whose answer is one of their choices, by number."""
-        done = {}
+        done: dict[int, Completion] = {}
         tokens = {c: self.files.choice_ids(c) for c in {requests[i].choices for i in rows}}
         for row in rows.values():
             row.limit = 1
@@ -114,12 +123,16 @@ class TransformersEngine:
             for i, row in rows.items()
         }
         copies = max((len(q.beginnings) for q in questions.values()), default=1)
-        for part in self._passes(rows, copies=copies, most=GUIDED_ROWS):
+
+        def run(part: list[int]) -> None:
             asked = [questions[i] for i in part]
             for i, q, answer in zip(part, asked, choose(self._model, asked), strict=True):
                 text = requests[i].choices[answer.number]
                 n_out = len(q.choices[answer.number])
                 done[i] = Completion(keys[i], text, "stop", len(q.prompt), n_out, answer.probabilities)
+
+        passes = self._passes(rows, copies=copies, most=GUIDED_ROWS)
+        in_halves(run, passes, where=f"generator {self.entry.id!r}")
         return done
 
     def _row(self, request: ChatRequest, prompt: list[int]) -> Row:
@@ -143,8 +156,7 @@ class TransformersEngine:
             most: Rows of a pass at most.
         """
         most = most or len(rows)
-        budget = float(self.files.engine_options.get("cache_gib", CACHE_GIB)) * 2**30
-        room = max(1, int(budget / self._bytes_per_token))
+        room = max(1, int(self._budget() / self._bytes_per_token))
         passes: list[list[int]] = []
         longest = limit = 0
         for i in sorted(rows, key=lambda i: (len(rows[i].prompt), rows[i].limit)):
@@ -156,6 +168,23 @@ class TransformersEngine:
                 passes.append([i])
                 longest, limit = len(rows[i].prompt), rows[i].limit
         return passes
+
+    def _budget(self) -> float:
+        """Return the bytes that keys and values of a pass may take: as told, or a share of what is free."""
+        told = self.files.engine_options.get("cache_gib")
+        if told is not None:
+            return float(told) * fit.GIB
+        if self._device().startswith("cuda"):
+            memory = fit.device_memory(self._model.device)  # free beside the weights
+            if memory is not None:
+                return max(CACHE_GIB * fit.GIB, CACHE_SHARE * memory.free)
+        return CACHE_GIB * fit.GIB
+
+    def _device(self) -> str:
+        import torch
+
+        default = "cuda" if torch.cuda.is_available() else "cpu"
+        return str(self.files.engine_options.get("device", default))
 
     @property
     def _bytes_per_token(self) -> int:
@@ -176,8 +205,15 @@ class TransformersEngine:
 
         quiet_transformers()
         loader: Any = AutoModelForCausalLM
-        default = "cuda" if torch.cuda.is_available() else "cpu"
-        device = torch.device(str(self.files.engine_options.get("device", default)))
+        device, where = torch.device(self._device()), f"generator {self.entry.id!r}, {self.files.path}"
+        if device.type == "cuda":
+            fit.check(
+                fit.need_of(self.entry, self.files.path),
+                fit.device_memory(str(device)),
+                where=where,
+                do="take engine `vllm` with a quantised variant of the model, or set `dtype: bfloat16`",
+                error=EngineError,
+            )
         log.info("loading %s in %s on %s", self.entry.model, self.entry.dtype, device)
         try:
             model = loader.from_pretrained(
@@ -188,7 +224,7 @@ class TransformersEngine:
         except (OSError, ValueError, ImportError, RuntimeError) as e:
             raise EngineError(
                 f"the model could not be loaded: {e}",
-                where=f"generator {self.entry.id!r}, {self.files.path}",
+                where=where,
                 allowed="a causal language model that transformers knows",
                 do="look at the folder's files, the `device` option and the free memory",
             ) from e

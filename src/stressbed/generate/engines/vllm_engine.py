@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from stressbed import fit
+from stressbed.config.engine_options import gpus_of_copy
 from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import EngineError
 from stressbed.generate.engines.chat import BREAK, LocalModel, split_by_context, too_long
@@ -21,6 +23,13 @@ from stressbed.generate.request import ChatRequest, Completion
 log = logging.getLogger("stressbed")
 
 
+NESTED = {"guided_backend": "structured_outputs_config", "attention_backend": "attention_config"}
+"""Options of ours that vLLM takes as `backend` within a dictionary."""
+
+SHARE = 0.92
+"""Share of a GPU's memory that vLLM 0.32 takes if it is not told."""
+
+
 class VllmEngine:
     """Batches through vLLM's offline interface, prompts and answers exchanged as token numbers.
 
@@ -28,9 +37,8 @@ class VllmEngine:
     a plain script without a `__main__` guard may use it.
 
     Args:
-        entry: The catalogue entry. `engine_options` go to `vllm.LLM` (`gpu_memory_utilization`,
-            `tensor_parallel_size`, `enforce_eager`, `max_model_len` ...); `template_...` to the
-            chat template.
+        entry: The catalogue entry. `engine_options` (`stressbed.config.engine_options.VLLM`) go to
+            `vllm.LLM`; `template_...` to the chat template.
         cache: Root of the store.
         folder: Folder that relative model paths start from.
 
@@ -133,6 +141,35 @@ class VllmEngine:
             self.files.context, int(self.files.engine_options.get("max_model_len", self.files.context))
         )
 
+    def _options(self) -> dict[str, Any]:
+        """Return the entry's options as `vllm.LLM` takes them."""
+        options: dict[str, Any] = dict(self.files.engine_options)
+        for name, within in NESTED.items():
+            if name in options:
+                options[within] = {"backend": options.pop(name)}
+        return options
+
+    def _check_memory(self) -> None:
+        """Refuse a model that cannot fit, before vLLM spends minutes on it."""
+        options = self.files.engine_options
+        need = fit.need_of(
+            self.entry,
+            self.files.path,
+            config=self.files.config,
+            tokens=self._longest,
+            gpus=gpus_of_copy(self.entry),
+        )
+        if "cpu_offload_gb" in options:
+            return
+        fit.check(
+            need,
+            fit.device_memory(),
+            where=f"generator {self.entry.id!r}, {self.files.path}",
+            do=fit.ENGINE_ADVICE + ", or raise `gpu_memory_utilization`",
+            share=float(options.get("gpu_memory_utilization", SHARE)),
+            error=EngineError,
+        )
+
     @cached_property
     def _llm(self) -> Any:
         prepare_environment()
@@ -145,8 +182,9 @@ class VllmEngine:
             "generation_config": "vllm",
             "seed": 0,
             "quantization": self.entry.quantization,
-            **self.files.engine_options,
+            **self._options(),
         }
+        self._check_memory()
         log.info("loading %s in %s with vLLM", self.entry.model, self.entry.dtype)
         try:
             return LLM(
