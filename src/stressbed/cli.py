@@ -39,6 +39,10 @@ def _parser() -> argparse.ArgumentParser:
 
     add("check", "check a run config, its catalogue and its local files", _check)
     add("prefetch", "bring datasets, tokenizers and weights, so that the run needs no network", _prefetch)
+    text = "say what a run will take and what of it is done: jobs, requests, texts, GPU-hours, disk"
+    sub = add("plan", text, _forecast)
+    sub.add_argument("--device", help="device class that models run on, such as a100, h100, rtx-4090, cpu")
+    sub.add_argument("--out", type=Path, help="folder for the forecast as Markdown, CSV and JSON")
     sub = add("clean-store", "report what no config names in the store; --yes removes it", _clean, many=True)
     sub.add_argument("--yes", action="store_true", help="remove it")
     for name, text, do in (
@@ -90,6 +94,18 @@ def _prefetch(args: argparse.Namespace) -> int:
     from stressbed.prefetch import prefetch
 
     prefetch(_plan(args.config))
+    return 0
+
+
+def _forecast(args: argparse.Namespace) -> int:
+    from stressbed.plan import show
+    from stressbed.plan.build import forecast
+
+    found = forecast(_plan(args.config), device=args.device)
+    sys.stdout.write(show.as_text(found))
+    if args.out is not None:
+        show.write(found, args.out)
+        sys.stderr.write(f"wrote {args.out}\n")
     return 0
 
 

@@ -80,3 +80,17 @@ rule prefetch:
         "bring datasets, tokenizers and weights, so that the run needs no network"
     script:
         "../scripts/prefetch.py"
+
+
+# Neither is this: it counts and estimates, on the machine where Snakemake was called.
+rule plan:
+    localrule: True
+    log:
+        grid.run_path("logs/plan.log"),
+    params:
+        config=grid.resolved_config(),
+        folder=grid.run_path("plan"),
+    message:
+        "say what the run will take and what of it is done"
+    script:
+        "../scripts/plan.py"
