@@ -65,16 +65,23 @@ def read_blocks(path: Path) -> Iterator[pd.DataFrame]:
     yield from blocks(read_groups(path, COLUMNS))
 
 
+BATCH = 100_000
+"""Rows that are read at once, if the groups they are written in are smaller than that."""
+
+
 def read_groups(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Yield the rows of a tidy table in the groups in which they were written.
+    """Yield the rows of a tidy table, several of the groups in which they were written at once.
 
     Raises:
         StoreError: The file is damaged.
     """
     repeated = [c for c in columns if c in REPEATED]
     with reading(path), pq.ParquetFile(path, read_dictionary=repeated) as file:
-        for i in range(file.num_row_groups):
-            yield file.read_row_group(i, columns=list(columns)).to_pandas()
+        sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+        batches = np.cumsum([0, *sizes[:-1]]) // BATCH if sizes else []
+        for number in dict.fromkeys(batches):
+            chosen = np.flatnonzero(batches == number).tolist()
+            yield file.read_row_groups(chosen, columns=list(columns)).to_pandas()
 
 
 def blocks(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -91,12 +98,8 @@ def blocks(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
 
 
 def _pairs(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    if frame.empty:
-        return
-    if all((frame[c] == frame[c].iloc[0]).all() for c in ("embedder", "dataset")):
-        yield frame  # as it is written, and much faster than grouping
-        return
-    yield from (part for _, part in frame.groupby(["embedder", "dataset"], sort=False, observed=True))
+    rows, parts = runs(frame, ["embedder", "dataset"])
+    yield from (rows.iloc[at] for _, at in parts)
 
 
 def _pair(frame: pd.DataFrame) -> tuple[str, str]:

@@ -228,7 +228,7 @@ def _row(
     defined = drops[np.isfinite(drops)]
     left_out = resamples - len(defined)
     notes = [EXPERIMENTS] if found.unit == "experiment" else []
-    if note := coverage_note(found.fewest):
+    if note := _coverage_note(usable[0][1].kind, found.fewest):
         notes.append(note if len(found.scores) == 1 else f"in the smallest subset: {note}")
     if left_out:
         notes.append(f"{left_out} samples have no score and are left out")
@@ -237,6 +237,33 @@ def _row(
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     method = f"percentile bootstrap, {usable[0][1].kind} of {found.unit} values, {resamples} samples"
     return row | {"low": float(low), "high": float(high), "method": method, "note": "; ".join(notes)}
+
+
+COVERED: Mapping[str, Mapping[int, int]] = {
+    "spearman": {10: 82, 20: 95},
+    "pearson": {10: 90, 20: 91, 40: 93, 200: 94},
+    "average precision": {10: 63, 20: 86, 40: 91, 200: 92, 1000: 94},
+}
+"""Per cent of simulated data sets whose interval held the true drop, by number of pairs.
+
+600 to 1,500 data sets each, a standard error of 1 or less; normal similarities, rounded gold scores, four
+tenths of the labels positive. Between two numbers the smaller one speaks.
+"""
+
+ENOUGH = 94
+"""Coverage from which an interval aimed at 95 % needs no note."""
+
+
+def _coverage_note(kind: str, n: int) -> str:
+    """Return what to tell the reader of an interval of so many items, or nothing."""
+    if kind == "mean":
+        return coverage_note(n)
+    covered = COVERED[kind]
+    known = [m for m in covered if m <= n]
+    said = f"about {covered[max(known)]} %" if known else f"less than {covered[min(covered)]} %"
+    if known and covered[max(known)] >= ENOUGH:
+        return ""
+    return f"with n = {n} pairs the 95 % interval covers {said} in simulations: it is too narrow"
 
 
 def in_order(frame: pd.DataFrame, names: Names, *, then: Sequence[str] = ("seed",)) -> pd.DataFrame:

@@ -169,7 +169,7 @@ def test_a_score_of_the_largest_similarity_has_an_interval_where_all_are_there()
     row = score_row(100 * score(values, gold), 100 * score(original, gold), task_type="PairClassification")
     row["metric"] = "max_ap"
     found = intervals(pd.concat([worse, other], ignore_index=True), [row]).iloc[0]
-    assert found["note"] == ""
+    assert "too narrow" in found["note"]
     assert found["low"] < found["drop"] < found["high"]
     alone = intervals(worse, [row]).iloc[0]
     assert "largest over several similarities" in alone["note"]
@@ -182,6 +182,20 @@ def test_experiments_are_said_not_to_be_independent_items():
     found = intervals(item_rows(values, original, unit="experiment", metric="accuracy"), [row]).iloc[0]
     assert "share their test data" in found["note"]
     assert found["low"] < found["drop"] < found["high"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "note"),
+    [
+        ("spearman", 8, "less than 82 %"), ("spearman", 12, "about 82 %"), ("spearman", 30, ""),
+        ("average precision", 30, "about 86 %"),
+    ],
+)  # fmt: skip
+def test_too_few_pairs_are_said_to_be_too_few(kind, n, note):
+    items, row, _ = of_pairs(kind, n=n)
+    found = intervals(items, [row])["note"].iloc[0]
+    assert note in found
+    assert bool(found) == bool(note)
 
 
 def test_seeds_that_cannot_differ_are_said_to_be_identical():
