@@ -44,7 +44,7 @@ LONGEST = 24 * 60
 """No job asks for more minutes than this: what is left is done by its next attempt, from where it was."""
 
 _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])", re.IGNORECASE)
-_BITS = re.compile(r"(?:int|q|w|fp)(\d)(?![0-9])|(awq|gptq|bitsandbytes)", re.IGNORECASE)
+_BITS = re.compile(r"(?:int|q|w|fp)(\d)(?![0-9])|(awq|gptq)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -116,8 +116,8 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
 """Options by engine. `planted` has names of its own kind (`stressbed.config.planted`)."""
 
 QUANTIZATION = (
-    "auto_awq", "auto_gptq", "awq", "awq_marlin", "bitsandbytes", "compressed-tensors", "experts_int8", "fp8",
-    "fp8_per_block", "fp8_per_channel", "fp8_per_tensor", "gguf", "gptq", "gptq_marlin", "inc",
+    "auto_awq", "auto_gptq", "awq", "awq_marlin", "compressed-tensors", "experts_int8", "fp8",
+    "fp8_per_block", "fp8_per_channel", "fp8_per_tensor", "gptq", "gptq_marlin", "inc",
     "int8_per_channel_weight_only", "modelopt", "modelopt_fp4", "moe_wna16", "mxfp4", "mxfp8", "quark",
     "torchao",
 )  # fmt: skip
