@@ -77,9 +77,10 @@ def read_groups(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
     """
     repeated = [c for c in columns if c in REPEATED]
     with reading(path), pq.ParquetFile(path, read_dictionary=repeated) as file:
-        sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-        batches = np.cumsum([0, *sizes[:-1]]) // BATCH if sizes else []
-        for number in dict.fromkeys(batches):
+        groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
+        sizes = np.array([g.num_rows for g in groups], dtype=np.int64)
+        batches = (np.cumsum(sizes) - sizes) // BATCH
+        for number in np.unique(batches):
             chosen = np.flatnonzero(batches == number).tolist()
             yield file.read_row_groups(chosen, columns=list(columns)).to_pandas()
 
@@ -126,7 +127,9 @@ def panels(block: pd.DataFrame) -> list[Panel]:
     named = np.asarray(ids, dtype=object)
     return [
         Panel(
-            *key[:3],
+            subset=key[0],
+            split=key[1],
+            unit=key[2],
             items=named[np.frombuffer(key[3], dtype=codes.dtype)],
             gold=numbers["gold"][next(iter(members[0][1].values()))],
             variants=tuple(v for v, _ in members),

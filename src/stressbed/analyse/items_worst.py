@@ -84,8 +84,10 @@ def block_candidates(block: pd.DataFrame, facts: Facts) -> Iterator[tuple[Any, .
     for panel in panels(block):
         task_type = next((own[v].task_type for v in panel.variants if v in own), "")
         worth = per_item(panel, task_type=task_type)
-        for i, (generator, transformation, seed) in enumerate(panel.variants if worth is not None else ()):
-            lost = _lowest(panel, *(w[:, i] for w in worth), seed)  # type: ignore[union-attr]
+        if worth is None:
+            continue
+        for i, (generator, transformation, seed) in enumerate(panel.variants):
+            lost = _lowest(panel, worth[0][:, i], worth[1][:, i], seed)
             rows.setdefault((generator, transformation), []).extend(lost)
     for (generator, transformation), found in rows.items():
         worst: dict[tuple[Any, ...], tuple[Any, ...]] = {}
