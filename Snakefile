@@ -53,8 +53,12 @@ rule all:
         f"all results of the run {grid.plan.config.run}"
 
 
+onstart:
+    begin(workflow, grid.plan)
+
+
 onsuccess:
-    write_report(grid)
+    write_report(grid, snakefile(workflow))
     logger.info("\n".join(["Results:", *where_results_are(grid)]))
 
 

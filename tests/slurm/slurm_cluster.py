@@ -19,6 +19,7 @@ DEFAULT_CONFIG = Path("/etc/slurm/slurm.conf")
 """Where clients look by themselves. The plugin's job step drops SLURM_CONF, so nothing else will do."""
 
 CONFIG_NAME = "stressbed-slurm.conf"
+TESTER = "tester.pid"
 HOSTS = Path("/etc/hosts")
 MARK = "# for the tests of stressbed"
 PORTS = (26817, 26818)
@@ -77,12 +78,11 @@ def missing() -> str:
 
 
 def _abandoned() -> bool:
-    """Whether the configuration is one of ours whose controller is gone, as after a killed test."""
-    folder = DEFAULT_CONFIG.resolve().parent
+    """Whether the configuration is one of ours whose tests are gone, as after they were killed."""
+    tester = DEFAULT_CONFIG.resolve().parent / TESTER
     if DEFAULT_CONFIG.resolve().name != CONFIG_NAME:
         return False
-    pid_file = folder / "slurmctld.pid"
-    return not pid_file.exists() or _name_of(int(pid_file.read_text())) != "slurmctld"
+    return not tester.exists() or not Path(f"/proc/{tester.read_text()}").exists()
 
 
 def _which(command: str) -> str | None:
@@ -103,7 +103,10 @@ class Cluster:
 
     def start(self) -> None:
         """Write the configuration, start the daemons, wait for the node."""
+        if DEFAULT_CONFIG.is_symlink():
+            Cluster(DEFAULT_CONFIG.resolve().parent).stop()  # whose tests were killed
         (self.folder / "state").mkdir(parents=True, exist_ok=True)
+        (self.folder / TESTER).write_text(str(os.getpid()))
         (self.folder / "spool").mkdir(exist_ok=True)
         key = self.folder / "munge.key"
         key.touch(mode=0o600)
@@ -118,7 +121,6 @@ class Cluster:
         (self.folder / "gres.conf").write_text(f"NodeName={self.node} Name=gpu File={self.folder}/gpu0\n")
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         DEFAULT_CONFIG.parent.mkdir(parents=True, exist_ok=True)
-        DEFAULT_CONFIG.unlink(missing_ok=True)
         DEFAULT_CONFIG.symlink_to(config)
         self._name_loopback()
         at = self.folder
@@ -138,7 +140,7 @@ class Cluster:
 
     def stop(self) -> None:
         """Cancel what runs, end the daemons by their pid files, undo what was changed outside."""
-        with contextlib.suppress(subprocess.SubprocessError):
+        with contextlib.suppress(subprocess.SubprocessError, AssertionError):
             self.ask("scancel", "--user=root")
             self.wait_until_empty(20)
         for name in ("slurmd", "slurmctld", "munged"):

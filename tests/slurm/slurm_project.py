@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
 from workflow_project import ROOT, Project, make_project
 
-QUICK = ("--slurm-init-seconds-before-status-checks", "8", "--latency-wait", "10")
+QUICK = ("--slurm-init-seconds-before-status-checks", "4", "--latency-wait", "10")
 """The shipped profile waits longer between questions, which is right for long jobs."""
 
 
@@ -79,8 +80,11 @@ class Started:
 
 
 def whole_project(folder: Path) -> SlurmProject:
-    """Return the tiny run of the workflow's own tests, for SLURM."""
-    return SlurmProject(make_project(folder).folder, "run.yaml")
+    """Return the tiny run of the workflow's own tests, for SLURM; its generator answers at once."""
+    project = SlurmProject(make_project(folder).folder, "run.yaml")
+    generator = {"id": "slow-fake", "engine": "fake", "model": "fake"}
+    (folder / "extra.yaml").write_text(yaml.safe_dump({"generators": [generator]}))
+    return project
 
 
 def rules_project(folder: Path, snakefile: str) -> SlurmProject:

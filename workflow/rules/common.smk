@@ -1,9 +1,20 @@
 # Binds the package's getters to the rules; there is no logic here.
+import os
 import sys
+from pathlib import Path
 
 from snakemake.logging import logger
 
+if Path(workflow.basedir, "plan.json").exists():
+    # A job from a queue: this is the copy that its run was started with, the package included.
+    sys.path.insert(0, f"{workflow.basedir}/src")
+    os.environ["PYTHONPATH"] = (
+        f"{workflow.basedir}/src:{os.environ.get('PYTHONPATH', '')}"
+    )
+
 from stressbed import paths
+from stressbed.cluster.frozen import thaw
+from stressbed.cluster.start import begin, snakefile
 from stressbed.config import load_run
 from stressbed.config.load import read_config
 from stressbed.errors import StressbedError
@@ -17,7 +28,7 @@ from stressbed.workflow_translation import TranslationGrid
 try:
     for file in workflow.overwrite_configfiles:
         read_config(file)
-    grid = Grid.of(load_run(config))
+    grid = Grid.of(thaw(Path(workflow.basedir)) or load_run(config))
 except StressbedError as error:
     # A user's mistake needs its message, not a traceback of the workflow.
     sys.exit(f"\n{error}\n")
