@@ -7,7 +7,7 @@ PIP = $(BIN)/python -m pip install -q --disable-pip-version-check -c envs/constr
 export PATH := $(abspath $(BIN)):$(PATH)
 export HF_HUB_DISABLE_TELEMETRY = 1
 
-.PHONY: help setup quickstart test test-all lint format bench clean clean-store
+.PHONY: help setup quickstart test test-slurm test-all lint format bench clean clean-store
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,7 +38,8 @@ quickstart: $(VENV)/.run  ## run the main job on the embedded default (a few min
 	snakemake --cores $(CORES) --configfile config/quickstart.yaml
 
 test: $(VENV)/.test $(VENV)/.vllm lint  ## run every test that this machine can run
-	$(BIN)/python -m pytest -q -n $(CORES) --dist loadfile --durations=15 tests
+	$(BIN)/python -m pytest -q -n $(CORES) --dist loadfile --durations=15 -m "not slurm" tests
+	$(BIN)/python -m pytest -q -n 0 --durations=5 tests/slurm
 
 lint: $(VENV)/.test  ## format, lint and types
 	ruff format --check .
@@ -50,6 +51,9 @@ format: $(VENV)/.test  ## format everything
 	ruff format .
 	ruff check --fix .
 	snakefmt Snakefile workflow
+
+test-slurm: $(VENV)/.test  ## run the grid through a real SLURM, started on this machine (needs root; 10 minutes)
+	$(BIN)/python -m pytest -q -n 0 --durations=0 tests/slurm
 
 bench: $(VENV)/.test $(VENV)/.vllm  ## measure speed, each as a ratio
 	$(BIN)/python -m benchmarks
