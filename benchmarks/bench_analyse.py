@@ -342,16 +342,17 @@ def main() -> None:
         rules = [child(root, [name])[0] for name in ("analyse", "analyse_items")]
         for name, seconds, cpu, peak in rules:
             print(f"{name:<26}{seconds:7.1f} s{cpu:7.1f} s of processor{peak:7.2f} GB")
-        total, most = sum(r[1] for r in rules), max(r[3] for r in rules)
-        ok = "yes" if total < TARGET_SECONDS and most < TARGET_GB else "NO"
-        print(f"{'together':<26}{total:7.1f} s, at most {most:.2f} GB; "
-              f"under {TARGET_SECONDS} s and {TARGET_GB} GB: {ok}")  # fmt: skip
+        total, busy, most = (f(r[k] for r in rules) for f, k in ((sum, 1), (sum, 2), (max, 3)))
+        # Each has one thread, so this is what they take on a machine that does nothing else.
+        ok = "yes" if busy < TARGET_SECONDS and most < TARGET_GB else "NO"
+        print(f"{'together':<26}{total:7.1f} s{busy:7.1f} s of processor{most:7.2f} GB; "
+              f"under {TARGET_SECONDS} s of processor and {TARGET_GB} GB: {ok}")  # fmt: skip
         print("each alone (memory: the most so far)")
         others = [n for n in steps(root) if n not in {r[0] for r in rules}]
         for name, seconds, cpu, peak in child(root, others):
             print(f"  {name:<24}{seconds:7.1f} s{cpu:7.1f} s of processor{peak:7.2f} GB")
         if ok == "NO":
-            sys.exit(f"all analyses took {total:.0f} s and {most:.1f} GB")
+            sys.exit(f"all analyses took {busy:.0f} s of processor and {most:.1f} GB")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,12 @@ def test_a_run_makes_every_promised_file(finished: Project) -> None:
     for name in (
         "scores.parquet",
         "items.parquet",
+        "item_texts.parquet",
+        "item_drift.parquet",
         "tables/hteb_scores.csv",
+        "tables/item_intervals.csv",
+        "tables/worst_items.csv",
+        "tables/item_causes.csv",
         "tables/delta_by_transformation.csv",
         "figures/axis_dumbbell.pdf",
         "figures/axis_dumbbell.png",
