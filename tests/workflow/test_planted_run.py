@@ -36,6 +36,7 @@ WORST = {
     "planted-style": "lexical_stylistic", "planted-length": "length", "planted-language": "language",
     "planted-all-small": "language", "planted-all-medium": "language",
 }  # fmt: skip
+LARGE = ("planted-language", "planted-all-small", "planted-all-medium")
 SETTINGS = tuple(RUN["settings"])
 
 
@@ -50,6 +51,10 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def table(project: Project, name: str, setting: str | None = None) -> pd.DataFrame:
     read = pd.read_csv(project.folder / "results" / "runs" / "planted" / "tables" / f"{name}.csv")
     return read if setting is None else read[read["setting"] == setting]
+
+
+def markdown(project: Project, name: str) -> str:
+    return (project.folder / "results" / "runs" / "planted" / "tables" / f"{name}.md").read_text()
 
 
 def noise(embedder: str, transformation: str, dataset: str) -> float:
@@ -73,13 +78,23 @@ def test_the_most_disruptive_axis_is_the_planted_one(planted: Project, setting: 
     assert (found["certainty"].drop("planted-robust") > 90).all()
 
 
+def test_the_drop_of_an_embedder_without_weakness_is_near_zero(planted: Project) -> None:
+    robust = table(planted, "hteb_ranks", "english").set_index("embedder").loc["planted-robust"]
+    assert abs(robust["drop"]) < 2
+    assert robust["drop_low"] < 0 < robust["drop_high"]
+    # Bootstrap intervals over six datasets hold the truth too seldom, which their table says: a t-test.
+    by_dataset = table(planted, "by_dataset").query("embedder == 'planted-robust'")
+    drops = by_dataset.loc[by_dataset["dataset"].isin(RUN["settings"]["multilingual"]["datasets"]), "drop"]
+    assert len(drops) == 6
+    assert ttest_1samp(drops, 0).pvalue > 0.01
+    assert "With n = 6 the 95 % bootstrap interval covers about" in markdown(planted, "hteb_ranks")
+
+
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_drop_of_an_embedder_without_weakness_is_near_zero(planted: Project, setting: str) -> None:
+def test_large_planted_drops_have_intervals_above_zero(planted: Project, setting: str) -> None:
     ranks = table(planted, "hteb_ranks", setting).set_index("embedder")
-    assert abs(ranks.loc["planted-robust", "drop"]) < 2
-    if setting == "english":  # over six datasets an interval holds less than its 95 %, as its table says
-        assert ranks.loc["planted-robust", "drop_low"] < 0 < ranks.loc["planted-robust", "drop_high"]
-        assert (ranks.drop("planted-robust")["drop_low"] > 0).all()
+    assert (ranks.loc[list(LARGE), "drop_low"] > 0).all()
+    assert ranks["drop"].idxmin() == "planted-robust"
 
 
 def test_no_axis_without_a_planted_weakness_is_significant(planted: Project) -> None:
@@ -106,8 +121,7 @@ def test_six_datasets_give_shifts_that_cannot_be_significant(planted: Project) -
     assert (found["p"] >= 2 * 0.5**6).all()
     assert (found["p_holm"] > 0.05).all()
     assert (found.drop(list(NULL))["shift"] < found.loc[list(NULL), "shift"].min()).all()
-    said = (planted.folder / "results" / "runs" / "planted" / "tables" / "shifts.md").read_text()
-    assert "No shift can be significant" in said
+    assert "No shift can be significant" in markdown(planted, "shifts")
 
 
 def test_ranks_are_the_planted_ones_before_and_after(planted: Project) -> None:
@@ -126,12 +140,14 @@ def test_ranks_are_the_planted_ones_before_and_after(planted: Project) -> None:
 
 def test_weaknesses_planted_half_as_strong_show_in_the_gap(planted: Project) -> None:
     gap = table(planted, "setting_gap").set_index(["condition", "axes"])
-    assert (gap["gap_low"] > 0).all()
+    assert (gap["gap"] > 0).all()
+    assert (gap.xs("with_language", level="axes")["gap_low"] > 0).all()
     by_embedder = table(planted, "setting_gap_by_embedder").set_index("embedder").drop("(mean)")
-    large = by_embedder.loc[["planted-language", "planted-all-small", "planted-all-medium"]]
+    large = by_embedder.loc[list(LARGE)]
     assert (large["english_delta"] < large["multilingual_delta"]).all()
     assert (large["multilingual_delta"] < 0).all()
-    assert by_embedder.loc["planted-robust", ["english_delta", "multilingual_delta"]].abs().max() < 2
+    # Half as strong, and losses grow a little less than in proportion to noise.
+    assert 0.35 < large["multilingual_delta"].sum() / large["english_delta"].sum() < 0.75
 
 
 def test_size_helps_in_the_family_where_it_is_planted_alone(planted: Project) -> None:
