@@ -120,13 +120,13 @@ def said(body: dict[str, Any]) -> Reply:
         Reply(200, '{"choices": []', {"content-length": "400"}),
         Reply(hang_up=True),
     ],
-    ids=["429", "500", "503", "a page", "half an answer", "broken off", "hung up"],
+    ids=["429", "500", "503", "a page", "half an answer", "stalled", "hung up"],
 )
 def test_a_burst_of_failures_is_waited_out_and_nothing_is_asked_twice(
     run: Run, endpoint: Endpoint, reply: Reply
 ) -> None:
     """The 5th to the 16th requests fail, whatever they ask."""
-    at_endpoint(run, endpoint)
+    at_endpoint(run, endpoint, timeout_s=0.5)
     endpoint.rule = lambda body, n: reply if 4 < len(endpoint.bodies) <= 16 else said(body)
     ended = run.job("generate")
     assert ended.code == 0, ended.said

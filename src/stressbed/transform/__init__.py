@@ -1,3 +1,3 @@
 """transform stage."""
 
-VERSION = "2"
+VERSION = "3"

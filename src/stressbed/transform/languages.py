@@ -8,6 +8,7 @@ as with the exact models of all languages.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 ENGLISH = languages.identity("eng")
 DENSE = frozenset({"zh", "ja", "ko"})
 """Languages that say with one letter what others say with about three."""
+
+_LONG_WORD = re.compile(r"(\S{5000})(?=\S)")
+"""Such words (encoded files, say) are cut: the identifier's time grows with the square of a word's length."""
 
 _HAN_ONLY = 15
 """Shorter texts in Chinese characters alone may be Japanese names or titles."""
@@ -56,7 +60,7 @@ def _exact(codes: frozenset[str]) -> LanguageDetector:
 def _probabilities(detector: LanguageDetector, text: str) -> dict[str, float]:
     """Return probability by language; varieties of one language add up."""
     sums: dict[str, float] = {}
-    for one in detector.compute_language_confidence_values(text):
+    for one in detector.compute_language_confidence_values(_LONG_WORD.sub(r"\1 ", text)):
         code = languages.identity(one.language.iso_code_639_3.name.lower())
         sums[code] = sums.get(code, 0.0) + one.value
     return sums
