@@ -7,7 +7,7 @@ PIP = $(BIN)/python -m pip install -q --disable-pip-version-check -c envs/constr
 export PATH := $(abspath $(BIN)):$(PATH)
 export HF_HUB_DISABLE_TELEMETRY = 1
 
-.PHONY: help setup quickstart test test-slurm test-all lint format bench clean clean-store
+.PHONY: help setup quickstart test test-slurm test-gpu test-all lint format bench clean clean-store
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,9 @@ format: $(VENV)/.test  ## format everything
 	ruff format .
 	ruff check --fix .
 	snakefmt Snakefile workflow
+
+test-gpu: $(VENV)/.test  ## check everything that needs a GPU (under 10 minutes), report in gpu-report.md
+	$(BIN)/python tests/gpu/report.py --out gpu-report.md
 
 test-slurm: $(VENV)/.test  ## run the grid through a real SLURM, started on this machine (needs root; 10 minutes)
 	$(BIN)/python -m pytest -q -n 0 --durations=0 tests/slurm

@@ -151,7 +151,9 @@ class Workers:
                 log.warning("%s: %s", label, str(content).splitlines()[0])
                 raise content
             if kind == "failed":
-                raise self.error(f"{label} failed: {content}", where=self.where)
+                log.error("%s failed\n%s", label, content)
+                last = content.strip().splitlines()[-1]
+                raise self.error(f"{label} failed: {last}", where=self.where, do="read the log above")
         return [replies[w.label][1] if w.label in replies else None for w in self._workers]
 
     def _died(self, worker: _Worker) -> StressbedError:
