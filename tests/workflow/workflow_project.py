@@ -25,7 +25,6 @@ CATALOGUE = {
             "model": "fake",
             "description": "For tests: deterministic rewrites, one batch after another.",
             "batch_size": 4,
-            "engine_options": {"delay": 0.05},
         }
     ]
 }
