@@ -61,8 +61,7 @@ def file_bytes(folder: Path, dtype: str) -> float | None:
         folder: The model's folder.
         dtype: Number type in memory, or `auto` for that of the files.
     """
-    files = list(folder.glob("*.safetensors")) or list(folder.glob("*.bin"))
-    size = float(sum(p.stat().st_size for p in files))
+    size = float(sum(p.stat().st_size for p in _weight_files(folder)))
     if not size:
         return None
     try:
@@ -73,6 +72,18 @@ def file_bytes(folder: Path, dtype: str) -> float | None:
     if config.get("quantization_config") or stored not in BYTES or dtype not in BYTES:
         return size
     return size * BYTES[dtype] / BYTES[stored]
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    """Return the files that transformers would load: repositories may hold the same weights twice."""
+    for index in ("model.safetensors.index.json", "pytorch_model.bin.index.json"):
+        if (folder / index).is_file():
+            named = json.loads((folder / index).read_text(encoding="utf-8"))["weight_map"].values()
+            return [p for p in map(folder.joinpath, sorted(set(named))) if p.is_file()]
+    for single in ("model.safetensors", "pytorch_model.bin"):
+        if (folder / single).is_file():
+            return [folder / single]
+    return sorted(folder.glob("*.safetensors"))
 
 
 def token_bytes(config: Any, dtype: str) -> int:

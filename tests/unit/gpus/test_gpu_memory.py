@@ -123,6 +123,17 @@ def test_files_count_as_what_they_become(tmp_path, config, dtype, factor):
     assert file_bytes(tmp_path, dtype) == 2000 * factor
 
 
+def test_weights_that_lie_there_twice_count_once(tmp_path):
+    for name, size in (("model-1", 10), ("model-2", 20), ("consolidated", 30)):
+        (tmp_path / f"{name}.safetensors").write_bytes(bytes(size))
+    weights = {"a": "model-1.safetensors", "b": "model-2.safetensors", "c": "model-2.safetensors"}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weights}))
+    assert file_bytes(tmp_path, "auto") == 30
+    (tmp_path / "model.safetensors.index.json").unlink()
+    (tmp_path / "model.safetensors").write_bytes(bytes(25))
+    assert file_bytes(tmp_path, "auto") == 25
+
+
 def test_a_folder_without_weights_tells_nothing(tmp_path):
     assert file_bytes(tmp_path, "float32") is None
 
