@@ -27,6 +27,10 @@ class SlurmProject(Project):
 
     configfile: str = ""
 
+    def env(self) -> dict[str, str]:
+        package = (self.folder if self.configfile else ROOT) / "src"
+        return {**super().env(), "PYTHONPATH": str(package)}
+
     def command(self, *args: str) -> list[str]:
         config = ["--configfile", self.configfile] if self.configfile else []
         own = ["--workflow-profile", "profiles/slurm", *QUICK]
@@ -79,6 +83,15 @@ class Started:
         self.process.wait()
 
 
+STEADY = """
+from stressbed.cluster.polls import keep_every_job
+
+onstart:
+    keep_every_job(workflow.scheduler._executor, interval=4)
+"""
+"""As in stressbed's own Snakefile: the queue is asked at a steady pace."""
+
+
 def whole_project(folder: Path) -> SlurmProject:
     """Return the tiny run of the workflow's own tests, for SLURM; its generator answers at once."""
     project = SlurmProject(make_project(folder).folder, "run.yaml")
@@ -91,7 +104,7 @@ def rules_project(folder: Path, snakefile: str) -> SlurmProject:
     """Return a project of a few rules under the shipped profile, without stressbed's own."""
     folder.mkdir(parents=True)
     shutil.copytree(ROOT / "profiles", folder / "profiles")
-    (folder / "Snakefile").write_text(snakefile)
+    (folder / "Snakefile").write_text(snakefile + STEADY)
     return SlurmProject(folder)
 
 

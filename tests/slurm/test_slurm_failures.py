@@ -1,43 +1,18 @@
-"""What the shipped profile makes of a full GPU, jobs that die, a drained node, a controller that restarts."""
+"""What the shipped profile makes of a full GPU, jobs that die, a drained node."""
 
 from __future__ import annotations
 
 import pytest
-from slurm_project import rules_project, spans, submitted, wait_for
+from slurm_project import SlurmProject, rules_project, spans, submitted, wait_for
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow, pytest.mark.timeout(400, method="signal")]
 
-ON_GPU = """
-rule all:
-    input: "a.txt", "b.txt", "c.txt"
-rule on_gpu:
-    output: "{name,[ab]}.txt"
-    resources: gpu=1, mem_mb=400
-    shell: "echo start {wildcards.name} $(date +%s.%N) >> gpu.log; sleep 4;"
-           " echo end {wildcards.name} $(date +%s.%N) >> gpu.log; echo $CUDA_VISIBLE_DEVICES > {output}"
-rule on_cpu:
-    output: "c.txt"
-    resources: mem_mb=400
-    shell: "echo $SLURM_JOB_PARTITION > {output}"
-"""
-
-
-def test_jobs_that_want_the_one_gpu_run_one_after_another(cluster, tmp_path):
-    project = rules_project(tmp_path / "gpu", ON_GPU)
-    project.run(timeout=200)
-    (_, first_ends), (second_starts, _) = spans(project.folder / "gpu.log")
-    assert second_starts >= first_ends
-    assert [(project.folder / f).read_text().strip() for f in ("a.txt", "b.txt", "c.txt")] == [
-        "0",
-        "0",
-        "cpu",
-    ]
-
-
-TOO_LARGE_AND_TOO_LONG = """
+TROUBLES = """
 import sys
+
 rule all:
-    input: "memory.txt", "time.txt"
+    input: "memory.txt", "time.txt", "cancelled.txt", "gpu-a.txt", "gpu-b.txt"
+
 rule memory:
     output: "memory.txt"
     resources: mem_mb=lambda wildcards, attempt: 600 << (attempt - 1)
@@ -45,78 +20,88 @@ rule memory:
     shell: "echo {resources.mem_mb} >> memory.tries;"
            " {params.python} -c 'import time; x = bytearray(750 << 20); time.sleep(8)';"
            " cp memory.tries {output}"
+
 rule time:
     output: "time.txt"
     resources: mem_mb=400, runtime=lambda wildcards, attempt: attempt
     shell: "echo {resources.runtime} >> time.tries; [ {resources.runtime} -gt 1 ] || sleep 150;"
            " cp time.tries {output}"
+
+rule cancelled:
+    output: "cancelled.txt"
+    resources: mem_mb=400
+    shell: "[ -e cancelled.tries ] || hold=120; echo $SLURM_JOB_ID >> cancelled.tries;"
+           " sleep ${{hold:-0}}; touch {output}"
+
+rule gpu:
+    output: "gpu-{name}.txt"
+    resources: mem_mb=400, gpu=1
+    shell: "echo start {wildcards.name} $(date +%s.%N) >> gpu.log; sleep 4;"
+           " echo end {wildcards.name} $(date +%s.%N) >> gpu.log;"
+           " echo $CUDA_VISIBLE_DEVICES $SLURM_JOB_PARTITION > {output}"
 """
 
 
-def test_a_job_over_its_memory_and_one_over_its_time_are_run_again_with_more(cluster, tmp_path):
-    project = rules_project(tmp_path / "more", TOO_LARGE_AND_TOO_LONG)
-    said = project.run(timeout=350)
-    assert (project.folder / "memory.txt").read_text().split() == ["600", "1200"]
-    assert (project.folder / "time.txt").read_text().split() == ["1", "2"]
-    assert len(submitted(said)) == 4
+def tries(project: SlurmProject, name: str) -> list[str]:
+    path = project.folder / f"{name}.tries"
+    return path.read_text().split() if path.exists() else []
 
 
-LONG = """
-rule all:
-    input: "first.txt", "second.txt"
-rule first:
-    output: "first.txt"
+@pytest.fixture(scope="module")
+def troubled(whole_cluster, tmp_path_factory) -> tuple[SlurmProject, str]:
+    """A run in which everything happens at once, and what it printed: it ends well nevertheless."""
+    project = rules_project(tmp_path_factory.mktemp("troubled") / "project", TROUBLES)
+    with project.started() as run:
+        wait_for(lambda: len(tries(project, "cancelled")) == 1, "the job to cancel", run)
+        whole_cluster.ask("scancel", tries(project, "cancelled")[0])
+        return project, run.finish(300)
+
+
+def test_jobs_that_want_the_one_gpu_run_one_after_another(troubled):
+    project, _ = troubled
+    (_, first_ends), (second_starts, _) = spans(project.folder / "gpu.log")
+    assert second_starts >= first_ends
+    assert [(project.folder / f"gpu-{n}.txt").read_text().split() for n in "ab"] == [["0", "gpu"]] * 2
+
+
+def test_a_job_over_its_memory_is_run_again_with_twice_as_much(troubled):
+    assert tries(troubled[0], "memory") == ["600", "1200"]
+
+
+def test_a_job_over_its_time_is_run_again_with_more(troubled):
+    assert tries(troubled[0], "time") == ["1", "2"]
+
+
+def test_a_job_that_somebody_cancels_is_submitted_again(troubled):
+    project, said = troubled
+    assert len(set(tries(project, "cancelled"))) == 2
+    assert len(submitted(said)) == 8  # five jobs, three of them twice
+
+
+HELD = """
+rule held:
+    output: "held.txt"
     resources: mem_mb=400
-    shell: "echo $SLURM_JOB_ID >> tries; [ ! -e hold ] || sleep 120; touch {output}"
-rule second:
-    input: "first.txt"
-    output: "second.txt"
-    resources: mem_mb=400
-    shell: "touch {output}"
+    shell: "echo $SLURM_JOB_ID >> held.tries; [ ! -e hold ] || sleep 120; touch {output}"
 """
 
 
-def runs(project) -> list[str]:
-    tries = project.folder / "tries"
-    return tries.read_text().split() if tries.exists() else []
-
-
-def test_a_job_that_somebody_cancels_is_submitted_again(cluster, tmp_path):
-    project = rules_project(tmp_path / "cancelled", LONG)
+@pytest.mark.parametrize("state", ["drain", "down"])
+def test_a_node_that_is_taken_away_costs_a_retry_which_waits_for_it(cluster, tmp_path, state):
+    project = rules_project(tmp_path / "project", HELD)
     (project.folder / "hold").touch()
+    node = f"nodename={cluster.node}"
     with project.started() as run:
-        wait_for(lambda: len(runs(project)) == 1, "the first try", run)
+        wait_for(lambda: tries(project, "held"), "the first try", run)
+        cluster.ask("scontrol", "update", node, f"state={state}", "reason=test")
+        assert len(cluster.queue("R")) == (state == "drain"), (
+            "a drained node finishes its job, a lost one not"
+        )
+        if state == "drain":
+            cluster.ask("scancel", tries(project, "held")[0])
         (project.folder / "hold").unlink()
-        cluster.ask("scancel", runs(project)[0])
-        run.finish()
-    assert len(runs(project)) == 2
-    assert (project.folder / "second.txt").exists()
-
-
-def test_a_drained_node_finishes_its_job_and_the_next_one_waits(cluster, tmp_path):
-    project = rules_project(tmp_path / "drained", LONG)
-    (project.folder / "hold").touch()
-    with project.started() as run:
-        wait_for(lambda: len(runs(project)) == 1, "the first job", run)
-        node = f"nodename={cluster.node}"
-        cluster.ask("scontrol", "update", node, "state=drain", "reason=test")
-        (project.folder / "hold").unlink()
-        cluster.ask("scancel", runs(project)[0])  # its next try must wait for the node
-        wait_for(lambda: [j["state"] for j in cluster.queue()] == ["PENDING"], "a waiting job", run)
-        assert len(runs(project)) == 1
+        wait_for(lambda: [j["state"] for j in cluster.queue()] == ["PENDING"], "the second, waiting", run)
+        assert len(tries(project, "held")) == 1
         cluster.ask("scontrol", "update", node, "state=resume")
         run.finish()
-    assert len(runs(project)) == 2
-
-
-def test_a_node_that_goes_down_costs_a_retry(cluster, tmp_path):
-    project = rules_project(tmp_path / "down", LONG)
-    (project.folder / "hold").touch()
-    with project.started() as run:
-        wait_for(lambda: len(runs(project)) == 1, "the first try", run)
-        (project.folder / "hold").unlink()
-        cluster.ask("scontrol", "update", f"nodename={cluster.node}", "state=down", "reason=test")
-        wait_for(lambda: not cluster.queue("R"), "the end of the first try", run)
-        cluster.ask("scontrol", "update", f"nodename={cluster.node}", "state=resume")
-        run.finish()
-    assert len(runs(project)) == 2
+    assert len(tries(project, "held")) == 2

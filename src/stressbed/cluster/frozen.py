@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def freeze(plan: Plan, root: Path, store: Path, *, begun: float) -> Path:
     content = {str(p.relative_to(root)): p.read_bytes() for p in files}
     target = store / digest([text, {name: digest(data.hex()) for name, data in content.items()}])
     if target.exists():
+        os.utime(target)
         return target
     part = store / f".{target.name}.{os.getpid()}"
     for name, data in content.items():
@@ -95,11 +97,17 @@ def as_json(plan: Plan) -> dict[str, object]:
     }
 
 
-def forget(store: Path, used: Iterable[str]) -> None:
-    """Remove the copies that no living run uses."""
+def forget(store: Path, used: Iterable[str], *, age: float = 3600) -> None:
+    """Remove the copies that no living run uses, and no other one can be about to use.
+
+    Args:
+        store: Where copies lie.
+        used: The copies of the living runs.
+        age: Seconds for which a copy is kept in any case.
+    """
     kept = {Path(name).name for name in used}
     for path in store.iterdir() if store.exists() else ():
-        if path.is_dir() and path.name not in kept:
+        if path.is_dir() and path.name not in kept and time.time() - path.stat().st_mtime > age:
             shutil.rmtree(path, ignore_errors=True)
 
 

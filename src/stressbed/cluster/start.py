@@ -19,6 +19,9 @@ from stressbed.errors import StressbedError
 
 FOLDER = Path(".snakemake/stressbed")
 
+STARTUP = 2.0
+"""Seconds that a process takes before it reads the workflow; its birth is not known more exactly either."""
+
 log = logging.getLogger("snakemake.logging")
 
 
@@ -47,7 +50,7 @@ def _begin(workflow: Any, plan: Plan) -> None:
     if slurm:
         end_orphans(Path.cwd(), owners, log.warning)
     forget(FOLDER / "plans", [o.plan for o in owners])
-    begun = psutil.Process().create_time()
+    begun = psutil.Process().create_time() + STARTUP
     copy = freeze(plan, Path(workflow.basedir), (FOLDER / "plans").resolve(), begun=begun)
     claim(FOLDER / "runs", Owner.this_process(name, copy))
     executor.snakefile = str(copy / "Snakefile")

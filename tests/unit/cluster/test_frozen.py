@@ -89,6 +89,9 @@ def test_copies_that_no_living_run_uses_are_removed(root, plan, tmp_path):
     store = tmp_path / "store"
     kept = freeze(plan, root, store, begun=LATER)
     (root / "Snakefile").write_text("rule other: ...")
-    freeze(plan, root, store, begun=LATER)
+    other = freeze(plan, root, store, begun=LATER)
+    forget(store, [str(kept)])
+    assert {p.name for p in store.iterdir()} == {kept.name, other.name}, "another run may be about to use it"
+    os.utime(other, (time.time() - 10_000,) * 2)
     forget(store, [str(kept)])
     assert [p.name for p in store.iterdir()] == [kept.name]
