@@ -65,6 +65,13 @@ def check_dataset(entry: DatasetEntry, origin: Path) -> Problem:
             where=f"{where}, key 'main_score'",
             do=f"{_USUAL[entry.task_type]!r} is mteb's usual choice",
         )
+    if entry.corpus_sample is not None and entry.task_type not in {"Retrieval", "Reranking"}:
+        yield ConfigError(
+            f"{entry.task_type} has no corpus to take a sample of",
+            where=f"{where}, key 'corpus_sample'",
+            allowed="task types Retrieval and Reranking",
+            do="remove it; `row_limit` keeps fewer rows",
+        )
     low, high = entry.min_score, entry.max_score
     if low is not None and high is not None and low >= high:
         yield ConfigError(f"min_score {low:g} is not below max_score {high:g}", where=where)
@@ -129,7 +136,7 @@ def invalid_tags(tags: list[str], where: str) -> Problem:
 
 FROM_SOURCE = (
     "task", "revision", "files", "format", "encoding", "columns", "field_languages", "row_limit", "max_words",
-    "min_score", "max_score",
+    "corpus_sample", "min_score", "max_score",
 )  # fmt: skip
 """Keys that a translated dataset does not have: they are its source's, or follow from its language."""
 

@@ -98,6 +98,14 @@ class DatasetEntry(Strict):
         gt=0,
         description="Keep at most so many rows of each table (queries for retrieval, documents for `lee`).",
     )
+    corpus_sample: int | None = Field(
+        default=None,
+        ge=0,
+        description=(
+            "Of the documents that no query judges keep so many, drawn at random (Retrieval, Reranking); "
+            "those that queries judge or rerank stay. Fewer documents are an easier task."
+        ),
+    )
     max_words: int | None = Field(
         default=None,
         gt=0,
@@ -433,5 +441,8 @@ requests' own identity and of the generate rule's params, not of the engine's. T
 transformation's `flag_thresholds` decide flags, not texts: they stand in the transform rule's params.
 """
 
-IDENTITY_IF_SET: dict[str, frozenset[str]] = {"embedder": frozenset({"planted"})}
+IDENTITY_IF_SET: dict[str, frozenset[str]] = {
+    "embedder": frozenset({"planted"}),
+    "dataset": frozenset({"corpus_sample"}),
+}
 """Fields that are part of an identity only where they are set: those without them keep theirs."""

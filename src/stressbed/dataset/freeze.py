@@ -95,7 +95,7 @@ def _copy(kept: Path, entry: DatasetEntry, out: Path) -> dict[str, Any]:
 def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str, Any]:
     quiet()
     from stressbed.dataset.check import check
-    from stressbed.dataset.limit import limit_rows
+    from stressbed.dataset.limit import limit_rows, sample_corpus
 
     manifest = _head(entry)
     task = fresh_task(manifest)
@@ -106,6 +106,8 @@ def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str,
         parts = _local_parts(entry, catalogue_folder)
     if entry.row_limit and getattr(entry, "format", "table") == "table":
         parts = limit_rows(task, parts, entry.row_limit, entry.id)
+    if entry.corpus_sample is not None:
+        parts = [sample_corpus(part, entry.corpus_sample) for part in parts]
     check(task, parts, entry.id, local=entry.task is None)
     install(task, {(p.subset, p.split): p.tables for p in parts})
     manifest["sides"] = {f"{s.split}.{s.field}": s.side for s in slots(task)}

@@ -6,12 +6,14 @@
 - retrieval: queries drawn at random, with their judgements; the whole corpus stays, since fewer
   documents would make the task easier; reranking: likewise, and only the documents that the kept
   queries' candidates or judgements name.
+A sample of a corpus: of the documents that no kept query judges or reranks so many are drawn.
 Kept rows stay in their order.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,9 +141,37 @@ def _limit_queries(part: Part, limit: int, rng: np.random.Generator, *, whole: b
             rows = [i for i, q in enumerate(tables[name][column][:]) if q in kept]
             tables[name] = tables[name].select(rows)
     if not whole:
-        needed = set(tables["qrels"]["corpus-id"][:])
-        for candidates in tables["top_ranked"]["corpus-ids"][:] if "top_ranked" in tables else []:
-            needed |= set(candidates)
+        needed = _needed(tables)
         corpus = tables["corpus"]
         tables["corpus"] = corpus.select([i for i, d in enumerate(corpus["id"][:]) if d in needed])
     return Part(part.subset, part.split, tables, part.notes)
+
+
+def sample_corpus(part: Part, size: int) -> Part:
+    """Return a part of a retrieval task with so many of the documents that no query judges or reranks.
+
+    Documents that are judged or reranked all stay, so that a query's answers can be found; how many were
+    left out is noted as `documents_left_out`.
+
+    Args:
+        part: Corpus, queries, qrels and perhaps candidates.
+        size: Documents to draw of the others.
+    """
+    tables = dict(part.tables)
+    needed, corpus = _needed(tables), tables["corpus"]
+    ids = corpus["id"][:]
+    others = [i for i, d in enumerate(ids) if d not in needed]
+    rng = np.random.default_rng(int(text_digest(SEED, "corpus_sample", part.subset, part.split), 16))
+    drawn = {others[i] for i in draw(len(others), size, rng)}
+    tables["corpus"] = corpus.select([i for i, d in enumerate(ids) if d in needed or i in drawn])
+    sampled = Part(part.subset, part.split, tables, dict(part.notes))
+    sampled.note("documents_left_out", len(others) - len(drawn))
+    return sampled
+
+
+def _needed(tables: Mapping[str, Any]) -> set[str]:
+    """Return the documents that judgements or candidates name."""
+    needed = set(tables["qrels"]["corpus-id"][:])
+    for candidates in tables["top_ranked"]["corpus-ids"][:] if "top_ranked" in tables else []:
+        needed |= set(candidates)
+    return needed

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from stressbed.collect.cells import read_cell
 from stressbed.collect.schema import OK
-from stressbed.config.entries import EmbedderEntry
+from stressbed.config.entries import DatasetEntry, EmbedderEntry
 from stressbed.config.load import Plan
 from stressbed.paths import Cell
 
@@ -91,8 +91,12 @@ def _partial_datasets(plan: Plan) -> set[str]:
     """Return the datasets whose scores are not those of their whole task."""
     entries = {d: plan.catalogue.datasets[d] for d in plan.config.datasets}
     tasks = Counter(e.task for e in entries.values() if e.task)
-    cut = {d for d, e in entries.items() if e.task and (e.row_limit or tasks[e.task] > 1)}
+    cut = {d for d, e in entries.items() if e.task and (_is_cut(e) or tasks[e.task] > 1)}
     return cut | {d for d, e in entries.items() if e.translate_dataset is not None}
+
+
+def _is_cut(entry: DatasetEntry) -> bool:
+    return entry.row_limit is not None or entry.corpus_sample is not None
 
 
 def _result(plan: Plan, record: Mapping[str, Any]) -> TaskResult:

@@ -68,6 +68,8 @@ CASES = [
          "needs either `task` or `files`", "mine.yaml, dataset 'pairs'"),
     Case("task and files", lambda s: s.entry("datasets", "hub").update(files={"test": "pairs.csv"}),
          "both `task` and `files`"),
+    Case("a sample of no corpus", lambda s: s.entry("datasets", "pairs").update(corpus_sample=10),
+         "STS has no corpus", "key 'corpus_sample'"),
     Case("no revision", lambda s: s.entry("datasets", "hub").pop("revision"),
          "'STSBenchmark' has no revision"),
     Case("columns of a task", lambda s: s.entry("datasets", "hub").update(columns={"text": "x"}),

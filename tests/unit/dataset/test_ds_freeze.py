@@ -13,11 +13,13 @@ from ds_samples import LANGUAGES, entry_of, tables_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stressbed.config.entries import DatasetEntry
+from stressbed.config.catalogue import identity
+from stressbed.config.entries import NOT_IDENTITY, DatasetEntry
 from stressbed.dataset.freeze import freeze
 from stressbed.dataset.limit import draw_stratified
 from stressbed.dataset.thaw import read_manifest, thaw
 from stressbed.errors import DataError
+from stressbed.fingerprint import digest
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 GENSIM = "package:gensim/test/test_data/"
@@ -206,6 +208,38 @@ def test_a_row_limit_of_reranking_keeps_only_the_candidates(tmp_path):
     candidates = {d for docs in data["top_ranked"].values() for d in docs}
     assert len(data["queries"]) == len(data["top_ranked"]) == 2
     assert set(data["corpus"]["id"][:]) == candidates
+
+
+@pytest.mark.parametrize("task_type", ["Retrieval", "Reranking"])
+@pytest.mark.parametrize("size", [0, 4, 1000])
+def test_a_sample_of_the_corpus_keeps_what_queries_judge(tmp_path, task_type, size):
+    run(tmp_path, task_type, row_limit=2 if task_type == "Retrieval" else None)
+    whole = thaw(tmp_path / "out").dataset["default"]["test"]
+    limit = {"row_limit": 2} if task_type == "Retrieval" else {}
+    manifest = run(tmp_path, task_type, corpus_sample=size, **limit)
+    sampled = thaw(tmp_path / "out").dataset["default"]["test"]
+    needed = {d for docs in sampled["relevant_docs"].values() for d in docs}
+    needed |= {d for docs in (sampled["top_ranked"] or {}).values() for d in docs}
+    before, after = whole["corpus"]["id"][:], sampled["corpus"]["id"][:]
+    assert after == [d for d in before if d in set(after)]
+    assert needed <= set(after)
+    assert len(set(after) - needed) == min(size, len(set(before) - needed))
+    assert sampled["relevant_docs"] == whole["relevant_docs"]
+    assert manifest["notes"].get("documents_left_out", 0) == len(before) - len(after)
+
+
+def test_a_sample_of_the_corpus_is_the_same_every_time_and_another_dataset(tmp_path):
+    hashes = [run(tmp_path, "Retrieval", row_limit=2, corpus_sample=n)["content_hash"] for n in (4, 4, 5)]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_an_entry_without_a_sample_keeps_its_identity():
+    entry = DatasetEntry(
+        id="a", task="T", task_type="Retrieval", languages=LANGUAGES, main_score="ndcg_at_10"
+    )
+    known = entry.model_dump(mode="json", exclude={*NOT_IDENTITY["dataset"], "corpus_sample"})
+    assert identity("dataset", entry) == digest(known)
+    assert identity("dataset", entry.model_copy(update={"corpus_sample": 0})) != digest(known)
 
 
 def bad(task_type: str, **tables) -> tuple[str, dict]:
