@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 LENGTH = 32
@@ -29,6 +30,22 @@ def text_digest(*parts: str) -> str:
         h.update(f"{len(data)}:".encode())
         h.update(data)
     return h.hexdigest()[:LENGTH]
+
+
+def text_digests(parts: Sequence[str], last: Sequence[str]) -> list[str]:
+    """Return `text_digest(*parts, text)` for each of many texts; what they share is hashed once."""
+    shared = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        shared.update(f"{len(data)}:".encode())
+        shared.update(data)
+    found = []
+    for text in last:
+        data = text.encode("utf-8", "surrogatepass")
+        h = shared.copy()
+        h.update(b"%d:%b" % (len(data), data))
+        found.append(h.hexdigest()[:LENGTH])
+    return found
 
 
 def file_digest(path: str | Path) -> str:

@@ -18,6 +18,9 @@ from stressbed.score.variant import VariantFacts
 
 OK, FAILED, ABSENT = "ok", "failed", "absent"
 
+_LONG = frozenset({"ids", "values"})
+_PLACE = "\0"
+
 
 @dataclass(frozen=True)
 class CellJob:
@@ -85,6 +88,35 @@ def fingerprint(
             "versions": [str(manifest.get("stage_version", "")), embed.VERSION, VERSION],
         }
     )
+
+
+def written(record: Mapping[str, Any]) -> str:
+    """Return a record as the text of its file: `json.dumps(record, indent=1)` and a line break.
+
+    With an indent Python's encoder writes each value by itself, which for thousands of items takes as long as
+    scoring them; here the items' lists are encoded as a whole and put in place.
+    """
+    lists: list[list[Any]] = []
+
+    def aside(values: list[Any] | None) -> object:
+        if not values:
+            return values
+        lists.append(values)
+        return f"{_PLACE}{len(lists) - 1}{_PLACE}"
+
+    items = [{k: aside(v) if k in _LONG else v for k, v in i.items()} for i in record["items"]]
+    text = json.dumps({**record, "items": items}, indent=1, allow_nan=False)
+    head, *rest = text.split(json.dumps(_PLACE)[1:-1])
+    if len(rest) != 2 * len(lists):  # a text of the record holds the mark too
+        return json.dumps(record, indent=1, allow_nan=False) + "\n"
+    parts = [head]
+    for number, after in zip(rest[::2], rest[1::2], strict=True):
+        # The quotes of the place go; its list is indented like the key that it belongs to.
+        before = parts.pop()[:-1]
+        indent = "\n" + " " * 4
+        values = json.dumps(lists[int(number)], separators=("," + indent, ": "), allow_nan=False)
+        parts += [before, "[", indent, values[1:-1], indent[:-1], "]", after[1:]]
+    return "".join(parts) + "\n"
 
 
 def mean_score(found: Sequence[SubsetScore]) -> float | None:

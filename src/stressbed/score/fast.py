@@ -66,6 +66,10 @@ def fast(task: Any) -> Iterator[None]:
             _classification(task, stack)
         elif isinstance(task, abstasks.AbsTaskRetrieval):
             _retrieval(task, stack)
+        elif isinstance(task, abstasks.AbsTaskSTS):
+            _sts(task, stack)
+        elif isinstance(task, abstasks.AbsTaskSummarization):
+            _summarization(stack)
         yield
 
 
@@ -111,6 +115,36 @@ def _classification(task: Any, stack: contextlib.ExitStack) -> None:
     _put(stack, task, "_undersample_data", undersample_data)
     _put(stack, task, "_calculate_scores", calculate_scores)
     _put(stack, task, "evaluator", make_evaluator)
+
+
+def _sts(task: Any, stack: contextlib.ExitStack) -> None:
+    evaluate = task._evaluate_subset
+
+    def evaluate_subset(model: Any, table: Any, **kwargs: Any) -> Any:
+        return evaluate(model, InMemory(table), **kwargs)
+
+    _put(stack, task, "_evaluate_subset", evaluate_subset)
+
+
+def _summarization(stack: contextlib.ExitStack) -> None:
+    from mteb._evaluators.text import summarization_evaluator as module
+
+    # Asked for each document's own value and for the mean, and cosine and dot product are often equal.
+    for name in ("spearmanr", "pearsonr"):
+        _put(stack, module, name, remembered(getattr(module, name)))
+
+
+def remembered(correlation: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a correlation of two lists that is computed once for equal lists."""
+    known: dict[tuple[tuple[float, ...], tuple[float, ...]], Any] = {}
+
+    def correlated(x: Any, y: Any) -> Any:
+        key = tuple(x), tuple(y)
+        if key not in known:
+            known[key] = correlation(x, y)
+        return known[key]
+
+    return correlated
 
 
 def _multilabel(task: Any, stack: contextlib.ExitStack) -> None:

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stressbed.errors import ScoreError
-from stressbed.fingerprint import text_digest
+from stressbed.fingerprint import text_digests
 
 NO_ROLE = "none"
 """The role of a string that mteb hands over without a prompt type."""
+
+UNITS = 50_000
+"""Vectors of length 1 that are kept, at most."""
 
 
 class Vectors(Protocol):
@@ -65,6 +68,7 @@ class LookupEncoder:
         from mteb.models.model_meta import ModelMeta, ScoringFunction
 
         self.vectors, self.contexts, self.where = vectors, dict(contexts), where
+        self._units: dict[int, tuple[Any, Any]] | None = None if similarity == "dot" else {}
         self.encoded: dict[str, int] = {}
         # The enumeration member is needed: `create_empty` does not make one of a string.
         function = ScoringFunction(similarity)
@@ -94,7 +98,7 @@ class LookupEncoder:
         role = role_of(prompt_type)
         strings = strings_of_loader(inputs)
         context = self.contexts.get(role, "")
-        keys = [text_digest(context, role, s) for s in strings]
+        keys = text_digests((context, role), strings)
         positions = self.vectors.index(keys)
         missing = np.flatnonzero(positions < 0)
         if len(missing):
@@ -109,8 +113,28 @@ class LookupEncoder:
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
         """Return the similarity of every vector with every other, a torch tensor of shape (n, m)."""
+        # Summaries are compared one by one, each machine's with each human's.
+        if self._units is not None and _is_single(embeddings1) and _is_single(embeddings2):
+            return self._unit(embeddings1) @ self._unit(embeddings2).T
         return self._all(embeddings1, embeddings2)
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
         """Return the similarity of vectors at the same place, a torch tensor of shape (n,)."""
         return self._pairs(embeddings1, embeddings2)
+
+    def _unit(self, vector: Any) -> Any:
+        """Return a vector scaled to length 1, shape (1, d), as mteb's `cos_sim` scales it; once for each."""
+        from torch import as_tensor
+        from torch.nn.functional import normalize
+
+        if self._units is None or len(self._units) > UNITS:
+            self._units = {}
+        place = vector.__array_interface__["data"][0]
+        if place not in self._units:
+            # The vector is kept, so that its place in memory stays its own.
+            self._units[place] = vector, normalize(as_tensor(vector).reshape(1, -1), p=2, dim=1)
+        return self._units[place][1]
+
+
+def _is_single(vectors: Any) -> bool:
+    return isinstance(vectors, np.ndarray) and vectors.ndim == 1

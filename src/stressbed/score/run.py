@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stressbed.errors import ScoreError, StoreError
-from stressbed.score.cell import CellJob, fingerprint, read_embedding
+from stressbed.score.cell import CellJob, fingerprint, read_embedding, written
 from stressbed.score.compute import Setting, compute_cell
 from stressbed.score.provenance import versions
 from stressbed.score.variant import VariantFacts, read_facts
@@ -91,8 +91,7 @@ def score_cells(
             records.append((job, _with_coordinates(job, record, axis)))
             stop.check(f"{number} of {len(cells)} cells", where=f"{job.cell.embedder}/{job.cell.dataset}")
     for job, record in records:
-        text = json.dumps(record, indent=1, allow_nan=False)
-        write_bytes(job.out, (text + "\n").encode())
+        write_bytes(job.out, written(record).encode())
     status = Counter(record["status"] for _, record in records)
     return ScoreStats(
         cells=len(cells),

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -51,6 +52,14 @@ def read_facts(transform: Path | None) -> VariantFacts:
     """
     if transform is None:
         return VariantFacts()
+    with reading(transform):
+        now = transform.stat()
+    return _facts(transform, now.st_mtime_ns, now.st_size, now.st_ino)
+
+
+@lru_cache(maxsize=100_000)
+def _facts(transform: Path, *_state: int) -> VariantFacts:
+    """Return the facts of a file in the state that it is in: a dry run asks once per embedder."""
     with reading(transform), pq.ParquetFile(transform) as file:
         metadata = file.schema_arrow.metadata or {}
         outcomes = file.read(columns=["outcome"]).column("outcome").to_pylist()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stressbed.errors import DataError, Problems, StoreError
-from stressbed.fingerprint import digest, text_digest
+from stressbed.fingerprint import digest, text_digest, text_digests
 from stressbed.store import Store, write_atomic, write_text
 
 KEY = "ab" * 16
@@ -53,6 +53,11 @@ def test_a_digest_ignores_key_order_and_nothing_else() -> None:
     assert digest({"a": 1}) != digest({"a": "1"})
     with pytest.raises(ValueError, match="JSON"):
         digest(float("nan"))
+
+
+@given(st.lists(st.text(), max_size=3), st.lists(st.text(), max_size=4))
+def test_digests_of_many_texts_are_those_of_each(shared: list[str], texts: list[str]) -> None:
+    assert text_digests(shared, texts) == [text_digest(*shared, t) for t in texts]
 
 
 @given(st.lists(st.text(), max_size=4), st.lists(st.text(), max_size=4))

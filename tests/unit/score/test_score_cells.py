@@ -17,7 +17,7 @@ from eq_tasks import changed, data_of, make_task, pairs
 
 from stressbed.config.entries import EmbedderEntry
 from stressbed.errors import ScoreError, StoreError
-from stressbed.score.cell import fingerprint
+from stressbed.score.cell import fingerprint, written
 from stressbed.score.run import stale_cells
 from stressbed.score.variant import VariantFacts
 
@@ -358,3 +358,21 @@ assert not {{"sentence_transformers", "vllm"}} & set(sys.modules)
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [],
+        [
+            {"subset": "s", "ids": None, "values": [1.0, 0.1, 2e-9]},
+            {"ids": ['a, "b"', "\u00e9"], "values": [-0.0]},
+        ],
+        [{"ids": [], "values": []}],
+        [{"ids": ["with \0 inside"], "values": [1.0]}],
+    ],
+)
+@pytest.mark.parametrize("error", ["", "a \0 in a text"])
+def test_a_cells_file_is_what_json_writes(items: list[Any], error: str) -> None:
+    record = {"error": error, "items": items, "fingerprint": None}
+    assert written(record) == json.dumps(record, indent=1) + "\n"

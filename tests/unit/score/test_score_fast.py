@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stressbed.score.evaluate import limited_threads
-from stressbed.score.fast import InMemory, by_pattern, fast
+from stressbed.score.fast import InMemory, by_pattern, fast, remembered
+from stressbed.score.lookup import LookupEncoder
 
 matrices = st.tuples(st.integers(1, 30), st.integers(1, 5), st.integers(0, 2**32 - 1))
 
@@ -31,13 +32,16 @@ def test_ranking_each_pattern_once_gives_scikit_learns_number(shape: tuple[int, 
     assert by_pattern(lrap)(y_true, y_pred) == expected
 
 
-@pytest.mark.parametrize("kind", ["Classification", "MultilabelClassification", "Retrieval", "STS"])
+@pytest.mark.parametrize(
+    "kind", ["Classification", "MultilabelClassification", "Retrieval", "STS", "Summarization"]
+)
 def test_nothing_stays_behind(kind: str) -> None:
     from mteb import _create_dataloaders as loaders
     from mteb._evaluators import retrieval_metrics
+    from mteb._evaluators.text import summarization_evaluator
     from mteb.abstasks import multilabel_classification
 
-    modules = (loaders, retrieval_metrics, multilabel_classification)
+    modules = (loaders, retrieval_metrics, multilabel_classification, summarization_evaluator)
     before = [dict(vars(m)) for m in modules]
     task = make_task(kind)
     own, corpus = dict(vars(task)), task.dataset
@@ -87,3 +91,26 @@ def test_threads_are_those_of_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS")
     with limited_threads():
         assert torch.get_num_threads() == before
+
+
+def test_a_correlation_is_computed_once_for_equal_lists() -> None:
+    calls = []
+
+    def correlation(x: list[float], y: list[float]) -> float:
+        calls.append((x, y))
+        return len(calls)
+
+    once = remembered(correlation)
+    assert [once([1, 2], [3, 4]), once([1, 2], [3, 4]), once([3, 4], [1, 2])] == [1, 1, 2]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_single_vectors_have_mtebs_cosine(seed: int) -> None:
+    from mteb.similarity_functions import cos_sim
+
+    vectors = np.random.default_rng(seed).normal(size=(6, 48)).astype(np.float32)
+    encoder = LookupEncoder(None, contexts={})
+    for a in vectors[:3]:
+        for b in vectors[3:]:
+            assert float(encoder.similarity(a, b)) == float(cos_sim(a, b))
