@@ -25,6 +25,8 @@ class Device(Strict):
     label: str
     memory_gb: float
     teraflops: float = Field(gt=0)
+    read: float | None = None
+    write: float | None = None
     source: str
 
 
@@ -133,9 +135,11 @@ class Assumptions(Strict):
             )
         return known[name]
 
-    def speed(self, parameters: float) -> Speed:
-        """Return the shares of the peak that a model of a size reaches."""
-        return next((s for s in self.speeds if parameters <= s.up_to), self.speeds[-1])
+    def speed(self, parameters: float, device: Device) -> Speed:
+        """Return the shares of a device's peak that a model of a size reaches."""
+        found = next((s for s in self.speeds if parameters <= s.up_to), self.speeds[-1])
+        own = {k: v for k, v in (("read", device.read), ("write", device.write)) if v is not None}
+        return found.model_copy(update=own)
 
     def language(self, tag: str) -> Language:
         """Return what is assumed of a language: its own figures, those of its script, or any script's."""

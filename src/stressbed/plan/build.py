@@ -59,6 +59,7 @@ class Facts:
     cells_done: int = 0
     translated: dict[tuple[str, str], Asked] = field(default_factory=dict)
     screened: dict[str, Asked] = field(default_factory=dict)
+    screened_texts: float = 0.0
     jobs: dict[str, Jobs] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     keys: dict[str, set[str]] = field(default_factory=dict)
@@ -288,6 +289,7 @@ def _screening(facts: Facts) -> None:
         texts = texts.assign(weight=texts["weight"] * chosen.rows / rows)
     n = float(texts["weight"].sum()) if whole.how != "counted" else float(len(texts))
     sample = replace(whole, texts=texts, occurrences=n)
+    facts.screened_texts = float(texts.drop_duplicates("text")["weight"].sum())
     transformations = [facts.plan.catalogue.transformations[t] for t in chosen.transformations]
     for candidate in chosen.candidates:
         found = _asked(facts, sample, candidate, transformations, seeds=[chosen.seed])

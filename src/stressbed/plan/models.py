@@ -11,9 +11,10 @@ from stressbed.config.entries import EmbedderEntry, GeneratorEntry
 from stressbed.errors import StressbedError
 from stressbed.plan.assumptions import Assumptions, Device, is_four_bit, size_in_name
 from stressbed.plan.records import Records
+from stressbed.sources import resolve
 from stressbed.store import read_json
 
-SMALL = 2.0e8
+SMALL = 3.0e8
 """A run all of whose models are smaller, and none of vLLM, is judged as one on a CPU."""
 
 WITHOUT_MODEL = frozenset({"tf", "tfidf-svd", "bm25", "random", "planted", "wordllama", "fake"})
@@ -80,7 +81,11 @@ def models_of(plan: Plan, device: str | None) -> dict[str, Model]:
     for g in plan.generators:
         found[f"generator:{g}"] = _generator(plan.catalogue.generators[g])
     for e in plan.config.embedders:
-        found[f"embedder:{e}"] = _embedder(plan.catalogue.embedders[e], plan.results)
+        found[f"embedder:{e}"] = _embedder(
+            plan.catalogue.embedders[e],
+            results=plan.results,
+            origin=plan.catalogue.origin["embedders", e].parent,
+        )
     heavy = any(m.place == "gpu" and (m.parameters or 0) >= SMALL for m in found.values())
     if device == "cpu" or (device is None and not heavy):
         found = {k: replace(m, place="cpu") if m.place == "gpu" else m for k, m in found.items()}
@@ -96,11 +101,16 @@ def _generator(entry: GeneratorEntry) -> Model:
     return Model(entry.id, "generator", size, told, four, entry.dtype == "float32", place)
 
 
-def _embedder(entry: EmbedderEntry, results: Path) -> Model:
+def _embedder(entry: EmbedderEntry, *, results: Path, origin: Path) -> Model:
     place = "endpoint" if entry.backend == "openai" else "cpu" if entry.backend in WITHOUT_MODEL else "gpu"
     meta = _registered(entry)
     size, told = _size(entry.parameters or getattr(meta, "n_parameters", None), entry.model)
-    dimension = _recorded_dimension(results, entry.id) or entry.dimensions or getattr(meta, "embed_dim", None)
+    dimension = (
+        _recorded_dimension(results, entry.id)
+        or entry.dimensions
+        or getattr(meta, "embed_dim", None)
+        or _pooled_dimension(entry, origin)
+    )
     if entry.backend in {"tf", "bm25"}:
         dimension = DIMENSIONS[entry.backend]  # only numbers that are not zero are kept
     return Model(
@@ -153,6 +163,18 @@ def _recorded_dimension(results: Path, embedder: str) -> int | None:
     return None
 
 
+def _pooled_dimension(entry: EmbedderEntry, origin: Path) -> int | None:
+    """Return the dimension that the files of a sentence-transformers model on this machine name."""
+    if entry.backend != "sentence-transformers":
+        return None
+    try:
+        folder = resolve(entry.model, origin)
+        found = [read_json(p) for p in folder.glob("*_Pooling/config.json")]
+    except StressbedError:
+        return None
+    return int(found[0].get("word_embedding_dimension", 0)) or None if found else None
+
+
 def writing(
     model: Model, *, text_tokens: float, all_tokens: float, tokens_out: float, jobs: int, concurrency: int,
     device: Device, records: Records, assumed: Assumptions,
@@ -180,7 +202,7 @@ def writing(
         return Time(tokens_out / rate, "endpoint", measured=False)
     if model.parameters is None:
         return Time(assumed.cpu.start * jobs + tokens_out * 1e-5, "cpu", measured=False)
-    speed, flops = assumed.speed(model.parameters), device.teraflops * 1e12
+    speed, flops = assumed.speed(model.parameters, device), device.teraflops * 1e12
     read = text_tokens if assumed.cached_prompts else all_tokens
     share = speed.write * (assumed.four_bit if model.four_bit else 1.0)
     seconds = 2 * model.parameters / flops * (read / speed.read + tokens_out / share)
@@ -201,7 +223,7 @@ def encoding(
     if model.parameters is None:
         return Time(jobs * assumed.cpu.start + strings * SECONDS_PER_STRING, model.place, measured=False)
     instruction = assumed.embedding_instruction_tokens if model.parameters >= 5e8 else 2
-    flops = device.teraflops * 1e12 * assumed.speed(model.parameters).read
+    flops = device.teraflops * 1e12 * assumed.speed(model.parameters, device).read
     seconds = 2 * model.parameters * (tokens + instruction * strings) / flops
     loading = assumed.loading.embedder_seconds if model.place == "gpu" else assumed.cpu.start
     return Time(seconds + jobs * (loading + _load(model, assumed)), model.place, measured=False)

@@ -270,8 +270,11 @@ def _final(
     out: dict[int, str] = {}
     for text_id, step, first, attempts in rows:
         if step == steps:
-            given = rehearsal.text_of[first.key]
-            settled = settle([(c.text, c.finish) for _, c in attempts], given)
+            call, last = attempts[-1]
+            if call.key in rehearsal.made_up:
+                out[text_id] = last.text  # it is clean
+                continue
+            settled = settle([(c.text, c.finish) for _, c in attempts], rehearsal.text_of[first.key])
             if settled.usable:
                 out[text_id] = settled.cleaned.text
     return out

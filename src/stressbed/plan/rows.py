@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from stressbed.plan.assumptions import Device
 from stressbed.plan.build import Facts
@@ -92,11 +93,12 @@ def judge_rows(facts: Facts, device: Device) -> list[ModelRow]:
     each = [facts.screened[c] for c in chosen.candidates]
     shortlist = min(chosen.shortlist, len(chosen.candidates))
     judges = shortlist + len(chosen.judges)
-    ratings = max((a.naive for a in each), default=0.0) * shortlist
+    ratings = facts.screened_texts * len(chosen.transformations) * shortlist
     mean_tokens = sum(a.text_tokens for a in each) / max(1.0, sum(a.to_send for a in each))
     read = ratings * (facts.assumed.judge_prompt_tokens + 2 * mean_tokens)
     models = [facts.models[f"generator:{c}"] for c in chosen.candidates]
-    mean = max(models, key=lambda m: m.parameters or 0.0)
+    sizes = [m.parameters for m in models if m.parameters]
+    mean = replace(models[0], id="judges", parameters=sum(sizes) / len(sizes) if sizes else None)
     seconds = writing(
         mean, text_tokens=read, all_tokens=read, tokens_out=ratings * JUDGE_ANSWER, jobs=1, concurrency=8,
         device=device, records=facts.records, assumed=facts.assumed,

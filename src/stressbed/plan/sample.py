@@ -28,7 +28,7 @@ How = Literal["counted", "sampled", "estimated"]
 ROWS = 4000
 """A dataset with more text occurrences than this is judged by a sample of them."""
 
-PLACEHOLDERS = 400
+PLACEHOLDERS = 240
 """So many texts stand for a dataset that is not there, all groups together."""
 
 REPEATS = 12
