@@ -27,7 +27,7 @@ log = logging.getLogger("stressbed")
 
 T = TypeVar("T")
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds that a worker has to end by itself when it is told to."""
 
 
