@@ -1,5 +1,4 @@
 # Binds the package's getters to the rules; there is no logic here.
-import os
 import sys
 from pathlib import Path
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+import stressbed
 from stressbed.config import Catalogue, Plan, RunConfig
 from stressbed.config.catalogue import KINDS
 from stressbed.errors import StressbedError
@@ -67,10 +68,21 @@ def freeze(plan: Plan, root: Path, store: Path, *, begun: float) -> Path:
 
 
 def thaw(folder: Path) -> Plan | None:
-    """Return the plan in a copy; None if the folder is not one."""
+    """Return the plan in a copy, for a job; None if the folder is not one.
+
+    Raises:
+        StressbedError: The job's package is not the copy's.
+    """
     path = folder / PLAN
     if not path.exists():
         return None
+    used = Path(stressbed.__file__).resolve().parents[1]
+    if used != (folder / "src").resolve():
+        raise StressbedError(
+            "a job uses another stressbed than its run was started with",
+            where=str(used),
+            do="let jobs inherit PYTHONPATH (sbatch --export=ALL); nothing in the environment may reset it",
+        )
     kept = json.loads(path.read_text(encoding="utf-8"))
     entries = {
         kind: {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,10 @@ def _begin(workflow: Any, plan: Plan) -> None:
     begun = psutil.Process().create_time() + STARTUP
     copy = freeze(plan, Path(workflow.basedir), (FOLDER / "plans").resolve(), begun=begun)
     claim(FOLDER / "runs", Owner.this_process(name, copy))
+    # Jobs inherit it. The working directory's profile imports the package before the workflow does.
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(copy / "src"), os.environ.get("PYTHONPATH")])
+    )
     executor.snakefile = str(copy / "Snakefile")
     workflow.config_settings.configfiles = [copy / CONFIG]
     if slurm:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import stressbed
 from stressbed.cluster.frozen import COMMIT, CONFIG, forget, freeze, thaw
 from stressbed.config.load import Plan, load_run, read_config
 from stressbed.errors import StressbedError
@@ -47,12 +48,20 @@ def test_a_copy_holds_the_workflow_the_package_and_the_config(root, plan, tmp_pa
 
 
 @pytest.mark.parametrize("name", ["test", "quickstart", "hteb-german", "quickstart-auto", "planted"])
-def test_a_plan_comes_back_as_it_was(name, root, tmp_path):
+def test_a_plan_comes_back_as_it_was(name, root, tmp_path, monkeypatch):
     plan = load_run(read_config(ROOT / "config" / f"{name}.yaml"), base=ROOT)
-    back = thaw(freeze(plan, root, tmp_path / "store", begun=LATER))
+    copy = freeze(plan, root, tmp_path / "store", begun=LATER)
+    monkeypatch.setattr(stressbed, "__file__", str(copy / "src" / "stressbed" / "__init__.py"))
+    back = thaw(copy)
     assert back == plan
     kinds = ("datasets", "embedders", "generators", "transformations", "prompts")
     assert Grid.of(back).spec(*kinds) == Grid.of(plan).spec(*kinds)
+
+
+def test_a_job_that_would_use_another_package_than_its_run_stops(root, plan, tmp_path):
+    with pytest.raises(StressbedError, match="another stressbed") as error:
+        thaw(freeze(plan, root, tmp_path / "store", begun=LATER))
+    assert str(Path(stressbed.__file__).resolve().parents[1]) in str(error.value)
 
 
 def test_a_folder_that_is_no_copy_has_no_plan(root):
