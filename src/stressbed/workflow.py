@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,8 @@ class Grid:
 
     plan: Plan
     auto: bool = False
+    # What every job asks for anew and is the same for many: made once.
+    _made: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, plan: Plan) -> Grid:
@@ -275,7 +277,7 @@ class Grid:
         return [f"{stage}-version={VERSIONS[stage]}", *self._decides(stage, wildcards)]
 
     def _decides(self, stage: str, wildcards: Mapping[str, str]) -> list[str]:
-        plan, catalogue, config = self.plan, self.plan.catalogue, self.plan.config
+        plan, config = self.plan, self.plan.config
         if stage == "dataset":
             name = wildcards["dataset"]
             made = plan.translation(name)
@@ -283,18 +285,22 @@ class Grid:
             return [f"dataset:{name}={plan.dataset_identity(name)}", *by]
         if stage in {"generate", "transform"}:
             generators = self._chosen("generator", config.generator, wildcards)
-            return [
-                *(
-                    f"transformation:{t}={catalogue.transformation_identity(t)}"
-                    for t in config.transformations
-                ),
-                *(line for g in generators for line in decided_by_generator(plan, g)),
-                *(decided_by_flags(plan, config.transformations) if stage == "transform" else []),
-            ]
+            key = ("decides", stage, *generators)
+            if key not in self._made:
+                self._made[key] = self._decided_by_rewriting(stage, generators)
+            return list(self._made[key])
         if stage in {"embed", "score"}:
             embedders = self._chosen("embedder", config.embedders, wildcards)
             return [f"embedder:{e}={plan.embedder_identity(e)}" for e in embedders]
         return self._decides_for_reader(stage)
+
+    def _decided_by_rewriting(self, stage: str, generators: Sequence[str]) -> list[str]:
+        plan, names = self.plan, self.plan.config.transformations
+        return [
+            *(f"transformation:{t}={plan.catalogue.transformation_identity(t)}" for t in names),
+            *(line for g in generators for line in decided_by_generator(plan, g)),
+            *(decided_by_flags(plan, names) if stage == "transform" else []),
+        ]
 
     def _decides_for_reader(self, stage: str) -> list[str]:
         """Return what decides the tables, figures and summary beside their inputs."""
@@ -325,6 +331,12 @@ class Grid:
 
     def spec(self, *kinds: str) -> str:
         """Return the catalogue entries of the run's kinds as JSON, for a script."""
+        key = ("spec", *kinds)
+        if key not in self._made:
+            self._made[key] = self._spec(kinds)
+        return str(self._made[key])
+
+    def _spec(self, kinds: Sequence[str]) -> str:
         plan, c = self.plan, self.plan.config
         steps = [s for t in plan.transformations for s in plan.catalogue.transformations[t].steps]
         names = {
@@ -429,7 +441,8 @@ class Grid:
         from stressbed.score.run import CellJob, stale_cells
 
         embedder, name = cells[0].embedder, cells[0].dataset
-        held = [c for c in cells if self._decided_as_now(c)]
+        changed = {g: self._changed_since(name, g) for g in {c.variant.generator for c in cells}}
+        held = [c for c in cells if not _concerned(c.variant, changed[c.variant.generator])]
         manifest = Path(self.path(paths.MANIFEST).format(dataset=name))
         stale = stale_cells(
             manifest=_readable(manifest),
@@ -437,7 +450,8 @@ class Grid:
             cells=[CellJob(c, *self._files(c)) for c in held],
             store_root=Path(self.path(paths.STORE)),
         )
-        return [str(c.variant) for c in cells if c not in held or str(c.variant) in set(stale)]
+        current = {str(c.variant) for c in held} - set(stale)
+        return [v for v in (str(c.variant) for c in cells) if v not in current]
 
     def _files(self, cell: Cell) -> tuple[Path, Path | None, Path]:
         """Return a cell's embedding, rewritten texts (None for the original) and score."""
@@ -447,26 +461,22 @@ class Grid:
         )
         return embedding, None if cell.variant.is_original else transform, out
 
-    def _decided_as_now(self, cell: Cell) -> bool:
-        """Return whether the jobs before `embed` were decided by what decides them now."""
-        at = {"dataset": cell.dataset, "generator": cell.variant.generator}
-        stages = (
-            ["dataset", "texts"]
-            if cell.variant.is_original
-            else ["dataset", "texts", "generate", "transform"]
-        )
-        others = {f"transformation:{t}=" for t in self.plan.config.transformations} - {
-            f"transformation:{cell.variant.transformation}="
-        }
-        others |= {"markers=", "flag_thresholds:"}  # they decide flags, and no cell hangs on those
+    def _changed_since(self, dataset: str, generator: str) -> set[str]:
+        """Return what decides the jobs before `embed` now and did not when they last ran.
+
+        Args:
+            dataset: Catalogue id.
+            generator: Catalogue id, or that of the original, which has no rewriting.
+        """
+        at = {"dataset": dataset, "generator": generator}
+        original = generator == Variant.parse(paths.ORIGINAL).generator
+        stages = ["dataset", "texts"] if original else ["dataset", "texts", "generate", "transform"]
+        changed: set[str] = set()
         for stage in stages:
             path = Path(self.job(stage, self.job_axes[stage]).format(**at))
             if path.exists():
-                recorded = (_readable(path) or {}).get("decides", [])
-                now = [d for d in self.decides(stage, at) if not d.startswith(tuple(others))]
-                if not set(now) <= set(recorded):
-                    return False
-        return True
+                changed |= set(self.decides(stage, at)) - set((_readable(path) or {}).get("decides", []))
+        return changed
 
     def _chosen(self, axis: str, all_values: list[str], wildcards: Mapping[str, str] | None) -> list[str]:
         if wildcards is not None and axis in dict(wildcards.items()):
@@ -515,6 +525,16 @@ def decided_by_flags_of(plan: Plan, transformations: Iterable[TransformationEntr
         f"markers={digest(lists)}",
         *(f"flag_thresholds:{t.id}={t.flag_thresholds.model_dump_json()}" for t in transformations),
     ]
+
+
+def _concerned(variant: Variant, changed: Iterable[str]) -> bool:
+    """Return whether one of the changed lines decides the variant's texts.
+
+    Other transformations do not, nor do markers and thresholds: they decide flags, which no cell hangs on.
+    """
+    own = f"transformation:{variant.transformation}="
+    flags = ("markers=", "flag_thresholds:")
+    return any(line.startswith(own) or not line.startswith(("transformation:", *flags)) for line in changed)
 
 
 def _readable(path: Path) -> dict[str, Any] | None:
