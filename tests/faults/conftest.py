@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from staged import ROOT, Run, make_run
 
-sys.path.append(str(ROOT / "tests/unit/engines"))
+sys.path += [str(ROOT / "tests/unit/engines"), str(ROOT / "tests/workflow")]
 
 from loopback_endpoint import Endpoint
 

@@ -145,11 +145,15 @@ def test_two_jobs_that_ask_the_same_at_once_both_end_with_the_same_answers(
 ) -> None:
     """Two runs with different configs may share a generator, an embedder and a dataset, and so a store."""
     run.until("texts")
-    other = Run(run.folder, {"run": "other"})
+    other = run.copy(tmp_path / "other")
+    store = run.results / ".store"
+    store.mkdir()
+    (other.results / ".store").symlink_to(store)
     both(run, other, "generate", tmp_path)
     assert run.job("generate").counters["reused"] == 24
     assert run.files("completions") == finished.files("completions")
-    run.job("transform")
+    assert other.files("completions") == run.files("completions")
+    assert [one.job("transform").code for one in (run, other)] == [0, 0]
     both(run, other, "embed", tmp_path)
     assert run.job("embed").counters["reused"] == 36
     assert run.job("score").code == 0
