@@ -100,8 +100,11 @@ def embed(
     embedder = open_embedder(entry, catalogue_folder=catalogue_folder, fit_texts=fit_texts(texts, inputs))
     contexts = {role: embedder.context(role, manifest) for role in ROLES}
     rewrites = {v: _rewrites_of(v, transforms) for v in outputs}
-    strings = {v: strings_of_variant(r, texts, inputs, dataset_folder) for v, r in rewrites.items()}
-    keys = _keys_of(strings.values(), contexts)
+    keys: dict[Key, str] = {}
+    keys_of = {
+        v: _keys_of(strings_of_variant(r, texts, inputs, dataset_folder), contexts, keys)
+        for v, r in rewrites.items()
+    }
     store = VectorStore(store_root, embedder_identity, embedder.fitted_on)
     probing = entry.batch_size == "auto"
     done = _encode(_missing(keys, contexts, store), embedder, manifest, store, where, probing=probing)
@@ -117,10 +120,9 @@ def embed(
         "stage_version": stage.VERSION,
     }
     for variant, path in outputs.items():
-        mine = sorted(keys[k] for k in strings[variant])
-        _write_manifest(path, shared, variant, rewrites[variant].content_hash, mine)
+        _write_manifest(path, shared, variant, rewrites[variant].content_hash, sorted(keys_of[variant]))
     stats = EmbedStats(
-        strings_naive=sum(map(len, strings.values())),
+        strings_naive=sum(map(len, keys_of.values())),
         unique=len(keys),
         reused=len(keys) - done.encoded,
         encoded=done.encoded,
@@ -147,14 +149,18 @@ def _rewrites_of(variant: Variant, transforms: Mapping[Variant, Path]) -> Rewrit
     return read_rewrites(transforms[variant])
 
 
-def _keys_of(strings: Iterable[Sequence[Key]], contexts: Mapping[str, str]) -> dict[Key, str]:
-    """Return the key of each different (role, string)."""
-    keys: dict[Key, str] = {}
-    for listed in strings:
-        for role, string in listed:
-            if (role, string) not in keys:
-                keys[role, string] = vector_key(contexts[role], role, string)
-    return keys
+def _keys_of(strings: Iterable[Key], contexts: Mapping[str, str], known: dict[Key, str]) -> list[str]:
+    """Return the keys of a variant's strings, in order; those that are new are added to `known`.
+
+    Variants of a large corpus share most of their strings: each is held once, and of a variant its keys only.
+    """
+    found = []
+    for role, string in strings:
+        key = known.get((role, string))
+        if key is None:
+            key = known[role, string] = vector_key(contexts[role], role, string)
+        found.append(key)
+    return found
 
 
 def _missing(keys: Mapping[Key, str], contexts: Mapping[str, str], store: VectorStore) -> list[Item]:
