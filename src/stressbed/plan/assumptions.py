@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,9 +12,6 @@ from stressbed.config.model import Strict
 from stressbed.errors import ConfigError, suggest
 
 FILE = Path(__file__).with_name("assumptions.yaml")
-BILLION = {"b": 1e9, "m": 1e6}
-_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)([bm])(?![a-z])", re.IGNORECASE)
-_FOUR_BIT = re.compile(r"4[-_]?bit|int4|awq|gptq|q4_", re.IGNORECASE)
 
 
 class Device(Strict):
@@ -165,14 +161,3 @@ class Assumptions(Strict):
 def assumptions() -> Assumptions:
     """Return the assumptions of the file beside this module."""
     return Assumptions.model_validate(yaml.safe_load(FILE.read_text(encoding="utf-8")))
-
-
-def size_in_name(name: str) -> float | None:
-    """Return the number of parameters that a model's name tells (`gemma-3-27b-it`: 27e9), if it does."""
-    found = _SIZE.findall(name.replace("_", "-"))
-    return float(found[-1][0]) * BILLION[found[-1][1].lower()] if found else None
-
-
-def is_four_bit(*names: str | None) -> bool:
-    """Return whether one of a model's names says that its weights have 4 bits."""
-    return any(_FOUR_BIT.search(n) for n in names if n)

@@ -9,8 +9,9 @@ from typing import Any
 from stressbed.config import Plan
 from stressbed.config.entries import EmbedderEntry, GeneratorEntry
 from stressbed.errors import StressbedError
-from stressbed.plan.assumptions import Assumptions, Device, is_four_bit, size_in_name
+from stressbed.plan.assumptions import Assumptions, Device
 from stressbed.plan.records import Records
+from stressbed.resources import bytes_per_parameter, told_parameters
 from stressbed.sources import resolve
 from stressbed.store import read_json
 
@@ -93,8 +94,8 @@ def models_of(plan: Plan, device: str | None) -> dict[str, Model]:
 
 
 def _generator(entry: GeneratorEntry) -> Model:
-    size, told = _size(entry.parameters, entry.model)
-    four = is_four_bit(entry.model, entry.quantization) and not entry.gguf_file
+    size, told = _size(entry, None)
+    four = bytes_per_parameter(entry) < 1
     place = {"openai": "endpoint", "fake": "cpu", "planted": "cpu"}.get(entry.engine, "gpu")
     if place != "gpu":
         size = None
@@ -104,7 +105,7 @@ def _generator(entry: GeneratorEntry) -> Model:
 def _embedder(entry: EmbedderEntry, *, results: Path, origin: Path) -> Model:
     place = "endpoint" if entry.backend == "openai" else "cpu" if entry.backend in WITHOUT_MODEL else "gpu"
     meta = _registered(entry)
-    size, told = _size(entry.parameters or getattr(meta, "n_parameters", None), entry.model)
+    size, told = _size(entry, getattr(meta, "n_parameters", None))
     dimension = (
         _recorded_dimension(results, entry.id)
         or entry.dimensions
@@ -118,7 +119,7 @@ def _embedder(entry: EmbedderEntry, *, results: Path, origin: Path) -> Model:
         role="embedder",
         parameters=None if place != "gpu" else size,
         told=told,
-        four_bit=is_four_bit(entry.model),
+        four_bit=bytes_per_parameter(entry) < 1,
         full=entry.dtype == "float32",
         place=place,
         dimension=_whole(dimension) or DIMENSIONS.get(entry.backend, UNKNOWN_DIMENSION),
@@ -134,8 +135,11 @@ def _whole(value: Any) -> int | None:
     return int(value) if isinstance(value, int | float) and 0 < value < 1e9 else None
 
 
-def _size(told: int | None, name: str) -> tuple[float | None, bool]:
-    return (float(told), True) if told else (size_in_name(name), False)
+def _size(entry: GeneratorEntry | EmbedderEntry, registered: int | None) -> tuple[float | None, bool]:
+    """Return a model's parameters, and whether the catalogue or mteb tells them and not its name alone."""
+    told = entry.parameters or registered
+    size = told or told_parameters(entry)
+    return (None if size is None else float(size)), bool(told)
 
 
 def _registered(entry: EmbedderEntry) -> Any:

@@ -64,8 +64,17 @@ def _lengths(facts: Facts) -> list[str]:
         rules.append(f"{prompt} {base}{rule.factor:g} x")
     return [
         f"Tokens of an answer by tokens of its text: {', '.join(rules)}; languages need more or "
-        "fewer tokens for the same content (English 4.5 characters a token)."
+        "fewer tokens for the same content (English 4.5 characters a token).",
+        *_thinking(facts),
     ]
+
+
+def _thinking(facts: Facts) -> list[str]:
+    entries = [facts.plan.catalogue.generators[g] for g in facts.plan.generators]
+    names = [e.id for e in entries if "think" in e.model.lower()]
+    return (
+        [f"What {_listed(names)} think before they answer is not counted: they take longer."] if names else []
+    )
 
 
 def _speeds(facts: Facts) -> list[str]:

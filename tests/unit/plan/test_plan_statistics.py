@@ -7,7 +7,7 @@ from plan_runs import ROOT
 
 from stressbed.config.catalogue import Catalogue
 from stressbed.config.entries import DatasetEntry
-from stressbed.plan.assumptions import assumptions, is_four_bit, size_in_name
+from stressbed.plan.assumptions import assumptions
 from stressbed.plan.sample import PLACEHOLDERS, _of_groups
 from stressbed.plan.statistics import Group, _drawn_for_training, _embedded, groups_of
 
@@ -120,24 +120,6 @@ def test_a_dataset_without_statistics_is_guessed_by_its_entry():
     (group,), basis = groups_of(entry.model_copy(update={"n_texts": None}), assumptions())
     assert group.unique == assumptions().unknown_texts
     assert "guess" in basis
-
-
-@pytest.mark.parametrize(
-    ("name", "size"),
-    [
-        ("gaunernst/gemma-3-27b-it-int4-awq", 27e9), ("Qwen/Qwen3-Embedding-0.6B", 0.6e9),
-        ("cyankiwi/Olmo-3-32B-Think-AWQ-4bit", 32e9), ("smollm2-135m", 135e6), ("all-MiniLM-L12-v2", None),
-        ("provider/model-name", None), ("e5-mistral-7b-instruct", 7e9),
-    ],
-)  # fmt: skip
-def test_sizes_are_read_from_names(name, size):
-    assert size_in_name(name) == size
-
-
-def test_four_bits_are_read_from_names():
-    assert is_four_bit("gemma-3-27b-it-int4-awq", None)
-    assert not is_four_bit("Qwen3-8B", None)
-    assert not is_four_bit("Apriel-8bit", None)
 
 
 def test_answers_are_never_longer_than_their_limit():
