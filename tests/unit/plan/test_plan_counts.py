@@ -143,3 +143,19 @@ def test_large_datasets_are_judged_by_a_sample(tmp_path, monkeypatch):
     assert sampled.stage("generate").units == pytest.approx(exact.stage("generate").units, rel=0.1)
     assert sampled.stage("embed").units == pytest.approx(exact.stage("embed").units, rel=0.1)
     assert sampled.datasets[0].texts == exact.datasets[0].texts
+
+
+def test_the_planted_run_asks_and_encodes_what_was_foreseen(tmp_path):
+    plan = small(
+        tmp_path / "results", datasets=["planted-sts-eng-a", "planted-sts-ido"], generator="planted",
+        embedders=["planted-style"], transformations=HTEB, seeds=[1337, 1338, 1339],
+        catalogue=["config/planted/catalogue.yaml"],
+    )  # fmt: skip
+    seen = forecast(plan)
+    stages = Stages(plan)
+    sent = 0
+    for dataset in plan.config.datasets:
+        stages.freeze(dataset)
+        sent += stages.generate(dataset).sent
+    assert seen.stage("generate").units == sent
+    assert forecast(plan).stage("embed").units == seen.stage("embed").units
