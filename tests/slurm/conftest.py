@@ -25,8 +25,9 @@ def whole_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
 
 @pytest.fixture
 def cluster(whole_cluster: Cluster) -> Iterator[Cluster]:
-    """The cluster, empty before and after each test."""
+    """The cluster, empty and with its node before and after each test."""
     whole_cluster.wait_for_node("idle")
     yield whole_cluster
+    whole_cluster.set_node("resume")
     whole_cluster.ask("scancel", "--user=root")
     whole_cluster.wait_until_empty()

@@ -158,6 +158,11 @@ class Cluster:
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
         return done.stdout
 
+    def set_node(self, state: str) -> None:
+        """Drain, down or resume the node; one that is there already may be resumed."""
+        with contextlib.suppress(*([subprocess.CalledProcessError] if state == "resume" else [])):
+            self.ask("scontrol", "update", f"nodename={self.node}", f"state={state}", "reason=test")
+
     def queue(self, states: str = "PD,R,CG") -> list[dict[str, str]]:
         """Return the jobs in these states; `all` includes those that ended."""
         names = ("id", "state", "name", "comment", "reason")

@@ -86,22 +86,34 @@ rule held:
 """
 
 
-@pytest.mark.parametrize("state", ["drain", "down"])
-def test_a_node_that_is_taken_away_costs_a_retry_which_waits_for_it(cluster, tmp_path, state):
+@pytest.fixture
+def held(cluster, tmp_path) -> SlurmProject:
+    """A project whose job lasts as long as a test wants."""
     project = rules_project(tmp_path / "project", HELD)
     (project.folder / "hold").touch()
-    node = f"nodename={cluster.node}"
-    with project.started() as run:
-        wait_for(lambda: tries(project, "held"), "the first try", run)
-        cluster.ask("scontrol", "update", node, f"state={state}", "reason=test")
-        assert len(cluster.queue("R")) == (state == "drain"), (
-            "a drained node finishes its job, a lost one not"
-        )
-        if state == "drain":
-            cluster.ask("scancel", tries(project, "held")[0])
-        (project.folder / "hold").unlink()
+    return project
+
+
+def test_a_drained_node_finishes_its_job_and_the_next_one_waits_for_it(cluster, held):
+    with held.started() as run:
+        wait_for(lambda: tries(held, "held"), "the first try", run)
+        cluster.set_node("drain")
+        assert len(cluster.queue("R")) == 1
+        cluster.ask("scancel", tries(held, "held")[0])
+        (held.folder / "hold").unlink()
         wait_for(lambda: [j["state"] for j in cluster.queue()] == ["PENDING"], "the second, waiting", run)
-        assert len(tries(project, "held")) == 1
-        cluster.ask("scontrol", "update", node, "state=resume")
+        assert len(tries(held, "held")) == 1
+        cluster.set_node("resume")
         run.finish()
-    assert len(tries(project, "held")) == 2
+    assert len(tries(held, "held")) == 2
+
+
+def test_a_node_that_goes_down_costs_its_job_a_retry(cluster, held):
+    with held.started() as run:
+        wait_for(lambda: tries(held, "held"), "the first try", run)
+        (held.folder / "hold").unlink()
+        cluster.set_node("down")
+        wait_for(lambda: not cluster.queue("R"), "the end of the first try", run)
+        cluster.set_node("resume")
+        run.finish()
+    assert len(tries(held, "held")) == 2

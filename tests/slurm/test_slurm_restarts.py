@@ -112,23 +112,19 @@ def answers(project) -> pd.DataFrame:
 
 def test_jobs_use_what_their_run_was_started_with_whatever_is_edited(cluster, project, tmp_path):
     plain = Project(whole_project(tmp_path / "plain").folder)
-    node = f"nodename={cluster.node}"
-    cluster.ask("scontrol", "update", node, "state=drain", "reason=test")
-    try:
-        with project.started(COMPLETIONS) as run:
-            wait_for(cluster.queue, "a waiting job", run)
-            started = project.folder / "run.yaml"
-            config = started.read_text()
-            started.write_text("run: [broken")
-            broken = "raise SystemExit('edited')\n"
-            for name in ("workflow/scripts/generate.py", "src/stressbed/generate/run.py", "Snakefile"):
-                path = project.folder / name
-                path.write_text(broken + path.read_text())
-            project.edit("config/catalogue/prompts.yaml", "Translate the", "Shout the")
-            cluster.ask("scontrol", "update", node, "state=resume")
-            run.finish(300)
-    finally:
-        cluster.ask("scontrol", "update", node, "state=resume")
+    cluster.set_node("drain")
+    with project.started(COMPLETIONS) as run:
+        wait_for(cluster.queue, "a waiting job", run)
+        started = project.folder / "run.yaml"
+        config = started.read_text()
+        started.write_text("run: [broken")
+        broken = "raise SystemExit('edited')\n"
+        for name in ("workflow/scripts/generate.py", "src/stressbed/generate/run.py", "Snakefile"):
+            path = project.folder / name
+            path.write_text(broken + path.read_text())
+        project.edit("config/catalogue/prompts.yaml", "Translate the", "Shout the")
+        cluster.set_node("resume")
+        run.finish(300)
     plain.run(COMPLETIONS)
     pd.testing.assert_frame_equal(answers(project), answers(plain))
     # The next run follows the edits: here, of the prompts.
