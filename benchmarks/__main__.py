@@ -27,6 +27,7 @@ def main() -> None:
         sys.exit("options are for one benchmark: name it first")
     if "--write" in sys.argv:
         os.environ[WRITE] = "1"
+    os.environ.setdefault("TQDM_DISABLE", "1")
     missed = []
     for name in chosen:
         sys.argv = [f"bench_{name}", *options]

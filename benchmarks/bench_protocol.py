@@ -103,7 +103,8 @@ def main() -> None:
     publish(
         "protocol", columns, rows,
         f"Three seeds, means over {options.sets} sets of seeds; `requests`, `tokens` and `encodings` are "
-        f"shares of the protocol's. Aimed at: at most {MOST_REQUESTS} of the requests, {MOST_TEXTS} of the encodings.",
+        f"shares of the protocol's. Aimed at: at most {MOST_REQUESTS} of the requests, "
+        f"{MOST_TEXTS} of the encodings.",
     )  # fmt: skip
     _, asked, naive, _, _, encoded, strings = totals
     if asked > MOST_REQUESTS * naive or encoded > MOST_TEXTS * strings:

@@ -4,9 +4,10 @@
 
 A run is made up: local datasets, embedders without a model, eight transformations with three seeds, one job
 per embedder and dataset. Measured, each in a process of its own, with seconds and peak memory: `dry run`
-(`snakemake -n` in an empty folder), `no-op` (`snakemake -n` when every file of the run is there, with Snakemake's records and the store's entries) and `collect` (the rule's own function on all cells).
-Growth is seconds per cell at one size over seconds per cell at the smallest: 1 is linear. Processor seconds are
-judged, since neighbours on the machine disturb them least; planning runs in one thread.
+(`snakemake -n` in an empty folder), `no-op` (`snakemake -n` when every file of the run is there, with
+Snakemake's records and the store's entries) and `collect` (the rule's own function on all cells). Growth is
+seconds per cell at one size over seconds per cell at the smallest: 1 is linear. Processor seconds are judged,
+since neighbours on the machine disturb them least; planning runs in one thread.
 """
 
 from __future__ import annotations
