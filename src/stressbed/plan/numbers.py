@@ -54,6 +54,11 @@ def assumed_size(value: float) -> str:
     return f"~{size(value)}" if value else "-"
 
 
+def money(value: float) -> str:
+    """Return an amount of money; small ones keep two digits that count."""
+    return f"{value:,.2f}" if value >= 0.1 or not value else f"{rounded(value, 2):g}"
+
+
 def percent(share: float) -> str:
     """Return a share in per cent; what is not finished is never 100, what has begun never 0."""
     if 0 < share < 0.01:

@@ -35,7 +35,7 @@ def headline(f: Forecast) -> str:
         parts.append(f"{_large(f.requests)} requests to the LLM")
     said = f"{f.run}: about {', '.join(parts)}"
     if f.price is not None:
-        said += f", {f.price:,.2f} in the currency of the prices"
+        said += f", {n.money(f.price)} to pay (in the currency of the catalogue's prices)"
     return f"{said}; {n.percent(f.share_done)} done."
 
 
@@ -123,7 +123,7 @@ def _model(m: ModelRow, *, priced: bool) -> list[str]:
         n.assumed_size(m.bytes), n.assumed_size(m.weights),
     ]  # fmt: skip
     if priced:
-        row += ["" if p is None else f"~{p:,.2f}" for p in (m.price, m.price_left)]
+        row += ["" if p is None else f"~{n.money(p)}" for p in (m.price, m.price_left)]
     return row
 
 

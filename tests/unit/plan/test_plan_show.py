@@ -114,7 +114,7 @@ def test_prices_are_those_of_the_tokens(tmp_path):
     seen = forecast(paid(tmp_path))
     stage = seen.stage("generate")
     assert seen.price == pytest.approx((2 * stage.tokens_in + 10 * stage.tokens_out) / 1e6)
-    assert "currency" in show.headline(seen)
+    assert f"{numbers.money(seen.price)} to pay" in show.headline(seen)
     assert not seen.warnings
 
 
