@@ -1,4 +1,4 @@
-"""Which cells a job would compute, as the dry run's message names them: on a made run whose files are all there."""
+"""Which cells a job would compute, as the dry run's message names them, on a made run with all its files."""
 
 from __future__ import annotations
 
