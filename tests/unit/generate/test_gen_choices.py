@@ -112,7 +112,7 @@ def test_a_stop_keeps_what_is_there(tmp_path):
             stop.asked = self.calls == 2
             return engine.complete(requests, keys)
 
-    with pytest.raises(EngineError, match="after 2 of 3 batches"):
+    with pytest.raises(StoppedError, match="after 2 of 3 batches"):
         ask(by_key(11), store, LazyEngine(Interrupted), stop=stop)
     assert len(store.get_many(by_key(11))) == 8
 
