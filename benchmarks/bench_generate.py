@@ -127,7 +127,7 @@ def quickstart(n_texts: int, n_sample: int, cache: Path) -> None:
     entry, seeds = catalogue.generators["smollm2-135m"], [1337, 1338]
     engine = Kept(open_engine(entry, cache=cache, folder=Path()))
     engine.complete([ChatRequest((("user", "Say hello."),), 4)], ["warm"])
-    found = sentences(10 * n_texts)[::10]
+    found = sentences(n_texts)
     texts = pd.DataFrame(
         {"text_id": range(n_texts), "subset": "default", "split": "test", "field": "text", "position": 0,
          "row": [str(i) for i in range(n_texts)], "side": "both", "language": "eng-Latn", "text": found}
