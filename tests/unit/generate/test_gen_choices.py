@@ -7,7 +7,7 @@ import pytest
 
 from stressbed.config.catalogue import identity
 from stressbed.config.entries import GeneratorEntry
-from stressbed.errors import EngineError, IncompleteBatchError
+from stressbed.errors import EngineError, IncompleteBatchError, StoppedError
 from stressbed.fingerprint import text_digest
 from stressbed.generate.asking import LazyEngine, ask_once
 from stressbed.generate.completions import CompletionStore
