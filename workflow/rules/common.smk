@@ -4,12 +4,6 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-if Path(workflow.basedir, "plan.json").exists():
-    # A job from a queue: this is the copy that its run was started with, the package included.
-    sys.path.insert(0, f"{workflow.basedir}/src")
-    inherited = dict(os.environ).get("PYTHONPATH", "")
-    os.environ.update(PYTHONPATH=f"{workflow.basedir}/src:{inherited}")
-
 from stressbed import paths
 from stressbed.cluster.frozen import thaw
 from stressbed.cluster.start import begin, snakefile
