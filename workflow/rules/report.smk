@@ -84,9 +84,9 @@ rule prefetch:
 
 # Neither is this: it counts and estimates, on the machine where Snakemake was called.
 rule plan:
-    localrule: True
     log:
         grid.run_path("logs/plan.log"),
+    localrule: True
     params:
         config=grid.resolved_config(),
         folder=grid.run_path("plan"),
