@@ -32,6 +32,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "equality"))
 
+import pandas as pd  # noqa: E402
 from benchmarks.score_data import DATA  # noqa: E402
 from benchmarks.table import publish  # noqa: E402
 from eq_chain import Chain  # noqa: E402
@@ -41,17 +42,29 @@ from stressbed.config.entries import EmbedderEntry  # noqa: E402
 from stressbed.dataset.quiet import quiet  # noqa: E402
 from stressbed.dataset.thaw import thaw  # noqa: E402
 from stressbed.embed.vectors import VectorStore  # noqa: E402
+from stressbed.fingerprint import digest  # noqa: E402
 from stressbed.score.evaluate import limited_threads  # noqa: E402
 from stressbed.score.lookup import LookupEncoder  # noqa: E402
 
+ENTRY = EmbedderEntry(id="random", backend="random", model="random", dimensions=384)
 TARGETS = {"Classification": 8.0}
 """Ratios that are aimed at; 1 for all other types."""
 
 
 def chain_of(kind: str, root: Path) -> Chain:
-    entry = EmbedderEntry(id="random", backend="random", model="random", dimensions=384)
-    chain = Chain(root, kind, entry, {"default": DATA[kind]()})
+    chain = Chain(root, kind, ENTRY, {"default": DATA[kind]()})
     chain.embed()
+    return chain
+
+
+def reopened(root: Path, kind: str) -> Chain:
+    """Return a chain whose files are there already; making one lists all of its texts anew."""
+    chain = Chain.__new__(Chain)
+    chain.root, chain.kind, chain.entry, chain.data, chain.variants = root, kind, ENTRY, None, {}
+    chain.folder = root / "datasets" / f"made-{kind.lower()}"
+    chain.manifest = json.loads((chain.folder / "manifest.json").read_text(encoding="utf-8"))
+    chain.texts = pd.read_parquet(chain.folder / "texts.parquet")
+    chain.identity = digest(ENTRY.model_dump(mode="json"))
     return chain
 
 
@@ -115,9 +128,7 @@ def one_core(chain: Chain, repeats: int) -> tuple[float, float]:
 
 def child(root: Path, kind: str, which: str, repeats: int) -> None:
     """Wait for a line on standard input, then run one side so many times."""
-    entry = EmbedderEntry(id="random", backend="random", model="random", dimensions=384)
-    chain = Chain(root, kind, entry, {"default": DATA[kind]()})
-    ours, theirs = sides(chain)
+    ours, theirs = sides(reopened(root, kind))
     run = {"ours": ours, "theirs": theirs}[which]
     run.prepare()
     run.run()
