@@ -147,7 +147,7 @@ def page(found: Sequence[tuple[str, Difference]]) -> str:
     """Return docs/determinism.md."""
     lines = [HEAD.format(bound=BOUND, vector=VECTOR_BOUND, n=found[0][1].answers).rstrip("\n")]
     for name, d in found:
-        cells = "equal byte by byte" if d.identical else "differ"
+        cells = "equal byte by byte" if d.identical else f"items differ by {d.item:.1g} at most"
         lines.append(
             f"| {name} | {d.other_answers} of {d.answers} | {d.vector:.1g} | {d.score:.1g} | {cells} |"
         )
