@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -170,25 +171,27 @@ def test_vectors_that_are_no_numbers_fail_their_job_and_no_other(project: Projec
     assert {n: c for n, c in project.cells().items() if n.startswith("tf/")} == cells
 
 
-def test_results_of_another_user_stop_the_run_before_any_job(project: Project) -> None:
+def test_results_of_another_user_stop_the_run_before_any_job(fresh: Project) -> None:
     if os.getuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("needs setpriv: it is not installed")
-    results = project.folder / "results"
-    for path in (results, *results.rglob("*")):
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    for path in (project.folder, *project.folder.parents):
-        if path.stat().st_uid == os.getuid():
-            path.chmod(path.stat().st_mode | 0o055)
-    (project.folder / ".snakemake").chmod(0o777)
-    home = project.folder / "home"
-    home.mkdir()
-    home.chmod(0o777)
-    as_nobody = ["setpriv", "--reuid=65534", "--clear-groups"] if os.getuid() == 0 else []
-    done = subprocess.run(
-        [*as_nobody, *project.command("-n")], cwd=project.folder,
-        env={**project.env(), "HOME": str(home), "XDG_CACHE_HOME": str(home)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:  # outside pytest's own, which nobody else may enter
+        Path(folder).chmod(0o755)
+        project = fresh.copy(Path(folder) / "project")
+        results = project.folder / "results"
+        for path in (results, *results.rglob("*")):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        home = Path(folder) / "home"
+        home.mkdir()
+        for path in (home, project.folder, project.folder / ".snakemake"):
+            path.chmod(0o777)
+        as_nobody = ["setpriv", "--reuid=65534", "--clear-groups"] if os.getuid() == 0 else []
+        done = subprocess.run(
+            [*as_nobody, *project.command("-n")], cwd=project.folder,
+            env={**project.env(), "HOME": str(home), "XDG_CACHE_HOME": str(home)},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        for path in (results, *results.rglob("*")):
+            path.chmod(0o777 if path.is_dir() else 0o666)
     said = done.stdout + done.stderr
     assert done.returncode == 1
     assert "results cannot be written: Permission denied" in said
