@@ -80,7 +80,7 @@ def job(
         log.error("%s %s failed\n%s: %s", stage, name, e.strerror, e.filename or "results")  # noqa: TRY400
         log.error("  do: make room, or the folder writable, and run again: what is stored is kept")  # noqa: TRY400
         sys.exit(1)
-    except Exception:
+    except Exception:  # all others go on as they are, but stand in the job's log first
         log.exception("%s %s failed", stage, name)
         raise
 
@@ -113,16 +113,16 @@ def peak_memory_mb() -> float:
 
 
 def _log_to(path: str) -> None:
-    form = logging.Formatter("%(asctime)s %(levelname)s %(message)s", "%H:%M:%S")
     root = logging.getLogger("stressbed")
     root.setLevel(logging.INFO)
     root.propagate = False
     root.handlers.clear()
 
-    def add(handler: logging.Handler) -> None:
-        handler.setFormatter(form)
-        root.addHandler(handler)
-
-    add(logging.StreamHandler(sys.stderr))  # first: that the file cannot be written must be said
+    root.addHandler(_formatted(logging.StreamHandler(sys.stderr)))  # first: that the file fails must be said
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    add(logging.FileHandler(path, mode="a"))
+    root.addHandler(_formatted(logging.FileHandler(path, mode="a")))
+
+
+def _formatted(handler: logging.Handler) -> logging.Handler:
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s", "%H:%M:%S"))
+    return handler

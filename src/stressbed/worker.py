@@ -85,7 +85,7 @@ def _answer(connection: Connection, function: Callable[[], Any], *, keep: bool =
         value = function()
     except StressbedError as e:
         connection.send(("error", e))
-    except Exception as e:
+    except Exception as e:  # whatever a model's library raises: the parent raises it, this process lives on
         if memory.ran_out(e):
             # The error's frames hold tensors: without them the next, smaller call has their memory.
             connection.send(("error", MemoryError(f"{type(e).__name__}: {e}")))

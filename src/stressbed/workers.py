@@ -90,7 +90,7 @@ class Workers:
             for i, group in enumerate(groups, 1):
                 self._workers.append(_start(f"worker {i} of {len(groups)}", group, len(groups)))
             self._all([(sys.path, pickle.dumps(make))] * len(groups))
-        except BaseException:
+        except BaseException:  # a KeyboardInterrupt too: no process may stay behind
             self.close()
             raise
 

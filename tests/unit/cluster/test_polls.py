@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from stressbed.cluster.polls import keep_every_job
+from stressbed.cluster.queue import QueueError
 
 
 @dataclass
@@ -85,14 +86,31 @@ def test_absences_must_be_in_a_row():
     assert [poll(executor, jobs) for _ in range(4)] == [["1", "2"], ["1", "2"], ["1", "2"], ["1"]]
 
 
-def test_no_answer_says_nothing_about_a_job():
-    def silent():
-        raise OSError("no controller")
+def test_no_answer_says_nothing_about_a_job_and_is_said_once_per_silence(caplog):
+    def known():
+        answer = next(answers)
+        if answer is None:
+            raise QueueError("SLURM does not answer: no controller")
+        return answer
 
+    answers = iter([None, None, {"1", "2", "3"}, None])
     executor = Fake()
-    keep_every_job(executor, silent)
+    keep_every_job(executor, known)
     assert [poll(executor, JOBS) for _ in range(4)] == [["1", "2", "3"]] * 4
     assert executor.failed == []
+    assert [r.getMessage().split(".")[0] for r in caplog.records] == [
+        "SLURM does not answer: no controller"
+    ] * 2
+
+
+def test_an_error_that_is_not_the_queues_is_not_swallowed():
+    def broken():
+        raise KeyError("a fault of the program")
+
+    executor = Fake()
+    keep_every_job(executor, broken)
+    with pytest.raises(KeyError):
+        poll(executor, JOBS)
 
 
 @pytest.mark.parametrize("number", ["12_3"])
