@@ -109,7 +109,7 @@ def summary(panel: Panel, names: Names) -> list[str]:
         before, after = (_said(ranks[n], digits=int(ranks[n].value % 1 > 0)) for n in (ORIGINAL, "hteb"))
         lines.append(f"Rank {before} of {ranks['hteb'].note} on original texts, {after} under HTEB")
     title = panel.title(names)
-    return ([title.replace("$", r"\$")] if title else []) + lines
+    return ([title] if title else []) + lines
 
 
 def _said(value: Value, *, digits: int = 1) -> str:

@@ -73,7 +73,7 @@ def shifts_forest(ax: Axes, data: pd.DataFrame, names: Names) -> Axes:
         before = str(row["axis"])
         _columns(ax, y, row)
     for _, header, x in PLACES:
-        ax.annotate(header, (1, -0.7), **_beside(ax, x), color=MUTED, va="bottom")
+        ax.annotate(header, (1, -0.7), **_beside(ax, x), color=MUTED, va="bottom", parse_math=True)
     ax.set_yticks(range(len(data)), [wrapped(names.label(t)) for t in data["transformation"]])
     ax.set_ylim(len(data) - 0.45, -0.6)
     ax.set_xlim(*limits_with_zero(data[["shift", "low", "high"]]))

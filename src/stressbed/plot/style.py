@@ -84,6 +84,8 @@ _SETTINGS: dict[Any, Any] = {
     "savefig.facecolor": "white",
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
+    # Labels and texts are users' words: two dollars in them are no formula.
+    "text.parse_math": False,
     # Fixed, so that the same figure is the same file.
     "svg.hashsalt": "stressbed",
 }
@@ -153,14 +155,13 @@ def said_figure(sentences: Sequence[str], *, title: str) -> Figure:
     figure.suptitle(title, x=0.02, ha="left", fontsize=7.5, weight="bold")
     ax = figure.subplots()
     ax.axis("off")
-    ax.text(0, 1, "\n".join(lines), va="top", color=MUTED, transform=ax.transAxes, parse_math=False)
+    ax.text(0, 1, "\n".join(lines), va="top", color=MUTED, transform=ax.transAxes)
     return figure
 
 
 def wrapped(label: str, width: int = LONGEST_LABEL) -> str:
     """Return a label in lines of at most `width` characters, broken after spaces and hyphens."""
-    # A dollar would begin a formula.
-    return ("\n".join(textwrap.wrap(label, width)) or label).replace("$", r"\$")
+    return "\n".join(textwrap.wrap(label, width)) or label
 
 
 def number(value: float, digits: int = 1, *, sign: bool = False) -> str:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import figure_tables as made_tables
 import matplotlib.image
 import pandas as pd
@@ -159,3 +161,14 @@ def test_ids_that_look_like_numbers_or_like_nothing_stay_ids(tmp_path):
     frame = pd.DataFrame({"embedder": ["007", "NA"], "original": [1.0, 2.0]})
     (tmp_path / "hteb_scores.csv").write_text(frame.to_csv(index=False))
     assert read_source(tmp_path, "hteb_scores").frame["embedder"].tolist() == ["007", "NA"]
+
+
+def test_dollars_in_a_label_are_no_formula(tmp_path):
+    label = r"$\frac$ costs $5 {"
+    names = made_tables.make_names(2, 2, labels=label, generators=("a", "b"))
+    names = replace(names, generators={"a": label, "b": "other"})
+    with style():
+        drawn = draw_all(tmp_path, names, settings=("english", "multilingual"))
+        for each in drawn.values():
+            each.figure.draw_without_rendering()
+    assert any(label in ax.get_title(loc="left") for ax in drawn["delta_heatmap"].figure.axes)

@@ -114,6 +114,14 @@ def test_a_broken_table_is_named(tmp_path):
         page_data(tables=tmp_path, names=make_names())
 
 
+@pytest.mark.parametrize("ids", [["007", "1.10"], ["NA", "null"], ["true", "false"], ["1e5", "inf"]])
+def test_ids_that_look_like_numbers_or_like_nothing_stay_ids_on_the_page(tmp_path, ids):
+    frame = pd.DataFrame({"setting": ids, "embedder": ids, "dataset": ids, "hteb": [1.0, 2.0]})
+    (tmp_path / "by_dataset.csv").write_text(frame.to_csv(index=False))
+    columns = page_data(tables=tmp_path, names=make_names())["tables"]["by_dataset"]["columns"]
+    assert [decode(columns[c]) for c in ("setting", "embedder", "dataset")] == [ids] * 3
+
+
 def test_values_are_those_of_the_csv_in_its_order(tmp_path):
     names = make_names(3, 4)
     found = write_tables(tmp_path / "tables", names)

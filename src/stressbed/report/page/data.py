@@ -13,6 +13,7 @@ import pandas as pd
 
 from stressbed.analyse.names import ALL_DATASETS, AXES, AXIS_LABELS, ENGLISH, Names
 from stressbed.errors import DataError
+from stressbed.plot.inputs import TEXT
 from stressbed.plot.style import SHAPES, colour
 from stressbed.report.page import FURTHER, TABLES
 from stressbed.report.page.items import Pool, keep_worst
@@ -106,13 +107,13 @@ def _table(folder: Path, name: str, pool: Pool) -> Json:
 
 
 TEXTS = ("item", "original_text", "rewritten_text", "flags", "note", "within", "method", "error", "reason")
-"""Columns that are texts even where every value looks like a number, or like nothing."""
+"""Columns of texts, beside those that the figures know; one that has none is an empty text."""
 
 
 def _read(path: Path) -> pd.DataFrame:
     try:
-        kinds: dict[Any, Any] = dict.fromkeys(TEXTS, str)
-        # Only an empty field is no value: a text may be `NA` or `null`.
+        kinds: dict[Any, Any] = dict.fromkeys([*TEXT, *TEXTS], str)
+        # Ids and texts may look like numbers, and be `NA` or `null`; only an empty field is no value.
         frame = pd.read_csv(path, dtype=kinds, keep_default_na=False, na_values=[""], encoding="utf-8")
     except (ValueError, OSError) as e:
         again = "remove the file and run again: it is made anew"
