@@ -21,7 +21,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 RECORD = PACKAGE / "stages.json"
-SHARED = ("fingerprint.py", "paths.py", "sources.py", "models.py")
+SHARED = ("fingerprint.py", "paths.py", "sources.py", "models.py", "rewrites.py", "webpage.py")
 """Modules that several stages use; they and the package `stats` count as a stage without a version."""
 
 STAGES = (

@@ -105,6 +105,24 @@ def read_parquet(path: str | Path, columns: Sequence[str] | None = None) -> pa.T
         return pq.read_table(path, columns=None if columns is None else list(columns))
 
 
+def write_parquet(path: str | Path, table: pa.Table, **options: Any) -> None:
+    """Write a table to `path` atomically, as Parquet, with its metadata.
+
+    Args:
+        path: The file.
+        table: The table.
+        options: Of `pyarrow.parquet.write_table`.
+    """
+    import pyarrow.parquet as pq
+
+    write_atomic(path, lambda tmp: pq.write_table(table, tmp, **options))
+
+
+def metadata_of(schema: pa.Schema) -> dict[str, str]:
+    """Return what a Parquet file says about itself, by name; nothing is an empty mapping."""
+    return {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
+
+
 def seal(payload: bytes) -> bytes:
     """Return the payload with a checksum in front."""
     return MAGIC + hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload

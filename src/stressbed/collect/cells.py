@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from stressbed import paths
 from stressbed.collect.gold import Golds, read_golds
+from stressbed.collect.groups import write_groups
 from stressbed.collect.items import item_rows, item_values
 from stressbed.collect.schema import ABSENT, ALL, FAILED, ITEMS, MISSING, OK, SCORES
 from stressbed.config.entries import DatasetEntry
 from stressbed.config.load import Plan
 from stressbed.errors import DataError
 from stressbed.paths import Cell
-from stressbed.store import write_atomic
+from stressbed.store import write_parquet
 
 logger = logging.getLogger("stressbed")
 
@@ -58,26 +58,21 @@ def collect(*, plan: Plan, scores_out: Path, items_out: Path) -> CollectStats:
         DataError: A cell's file is damaged or belongs to another cell.
     """
     rows: list[Row] = []
-    n_items = 0
-    golds: dict[str, Golds] = {}
-
-    def write_items(tmp: Path) -> None:
-        nonlocal n_items
-        with pq.ParquetWriter(tmp, ITEMS, compression="zstd") as writer:
-            for embedder, dataset in plan.pairs:
-                if dataset not in golds:
-                    golds[dataset] = read_golds(_dataset_folder(plan, dataset))
-                table = _collect_pair(plan, embedder, dataset, rows, golds[dataset])
-                n_items += table.num_rows
-                if table.num_rows:
-                    writer.write_table(table)
-
-    write_atomic(items_out, write_items)
+    n_items = write_groups(items_out, ITEMS, _item_tables(plan, rows))
     scores = pa.Table.from_pylist(rows, schema=SCORES)
-    write_atomic(scores_out, lambda tmp: pq.write_table(scores, tmp, compression="zstd"))
+    write_parquet(scores_out, scores, compression="zstd")
     stats = _count(rows, n_items)
     logger.info("collected %s", stats)
     return stats
+
+
+def _item_tables(plan: Plan, rows: list[Row]) -> Iterator[pa.Table]:
+    """Yield the items of each embedder on each dataset, and add the rows of their scores to `rows`."""
+    golds: dict[str, Golds] = {}
+    for embedder, dataset in plan.pairs:
+        if dataset not in golds:
+            golds[dataset] = read_golds(_dataset_folder(plan, dataset))
+        yield _collect_pair(plan, embedder, dataset, rows, golds[dataset])
 
 
 def _count(rows: list[Row], n_items: int) -> CollectStats:

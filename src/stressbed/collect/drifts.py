@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,20 +14,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from stressbed import paths
+from stressbed.collect.groups import write_groups
 from stressbed.collect.schema import ITEM_DRIFT
 from stressbed.collect.texts import Frozen, changed_texts
 from stressbed.config.load import Plan
 from stressbed.dataset.record import Template, templates_of
 from stressbed.embed.vectors import VectorStore, vector_key
 from stressbed.paths import Cell, Variant
-from stressbed.store import read_json, read_parquet, write_atomic
+from stressbed.rewrites import DROPPED
+from stressbed.store import read_json, read_parquet
 
 logger = logging.getLogger("stressbed")
 
-DROPPED = "dropped"
 BATCH = 8192
 """Pairs of vectors in memory at once."""
 
@@ -67,29 +68,25 @@ def collect_drift(*, plan: Plan, store_root: Path, out: Path) -> DriftStats:
     Raises:
         StoreError: A file of the results or the store is damaged.
     """
-    rows = missing = 0
-
-    def write(tmp: Path) -> None:
-        nonlocal rows, missing
-        with pq.ParquetWriter(tmp, ITEM_DRIFT, compression="zstd") as writer:
-            for table in _tables(plan, store_root):
-                rows, missing = rows + table.num_rows, missing + table["drift"].null_count
-                writer.write_table(table)
-
-    write_atomic(out, write)
+    counts: Counter[str] = Counter()
+    rows = write_groups(out, ITEM_DRIFT, _tables(plan, store_root, counts))
+    missing = counts["missing"]
     if missing:
         logger.warning("%d of %d items have no drift: their vectors are not in the store", missing, rows)
     return DriftStats(rows, missing)
 
 
-def _tables(plan: Plan, store_root: Path) -> Iterator[pa.Table]:
+def _tables(plan: Plan, store_root: Path, counts: Counter[str]) -> Iterator[pa.Table]:
+    """Yield the drifts of each embedder and variant; counts those that are `missing`."""
     for embedder in plan.config.embedders:
         stores = _Stores(store_root)
         of_dataset = lru_cache(maxsize=1)(lambda name: read_strings(plan.results, name))
         for frozen, variant, changes in changed_texts(plan, [d for e, d in plan.pairs if e == embedder]):
             moved = moved_strings(frozen.items, of_dataset(frozen.dataset), changes)
             if len(moved.items):
-                yield _rows(plan, stores, Cell(embedder, frozen.dataset, variant), moved)
+                table = _rows(plan, stores, Cell(embedder, frozen.dataset, variant), moved)
+                counts["missing"] += table["drift"].null_count
+                yield table
 
 
 @dataclass(frozen=True)
@@ -150,6 +147,7 @@ class _Stores:
         self.root, self.opened = root, dict[str, VectorStore]()
 
     def of(self, manifest: Mapping[str, Any]) -> VectorStore:
+        """Return the store that the vectors of an embedding manifest lie in, opened once."""
         name = f"{manifest['embedder_identity']}-{manifest.get('fitted_on') or ''}"
         if name not in self.opened:
             self.opened[name] = VectorStore.open_for(manifest, self.root)

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from stressbed import paths
+from stressbed.collect.groups import write_groups
 from stressbed.collect.schema import ITEM_TEXTS
 from stressbed.config.load import Plan
 from stressbed.dataset.layout import PARALLEL
 from stressbed.paths import Variant
-from stressbed.store import read_json, read_parquet, write_atomic
+from stressbed.store import read_json, read_parquet
 from stressbed.transform.flags import FLAGS
 
 PAIRED = frozenset({"STS", "STR", "PairClassification", "BitextMining"})
@@ -99,20 +99,8 @@ def collect_texts(*, plan: Plan, out: Path) -> int:
     Raises:
         StoreError: A file of the results is damaged.
     """
-    n = 0
-
-    def write(tmp: Path) -> None:
-        nonlocal n
-        with pq.ParquetWriter(tmp, ITEM_TEXTS, compression="zstd") as writer:
-            for frozen, variant, changes in changed_texts(plan, plan.config.datasets):
-                table = text_rows(frozen, variant, changes)
-                n += table.num_rows
-                if table.num_rows:
-                    # A variant is read as a whole, so it must not be cut into several groups.
-                    writer.write_table(table, row_group_size=table.num_rows)
-
-    write_atomic(out, write)
-    return n
+    tables = (text_rows(*changed) for changed in changed_texts(plan, plan.config.datasets))
+    return write_groups(out, ITEM_TEXTS, tables, whole=True)  # a variant is read as a whole
 
 
 def changed_texts(plan: Plan, datasets: Sequence[str]) -> Iterator[tuple[Frozen, Variant, pd.DataFrame]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stressbed.errors import DataError
-from stressbed.store import write_atomic
+from stressbed.store import write_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,8 +85,8 @@ def record(folder: str | Path) -> None:
     )
     texts = _texts_table([occurrences[i] for i in used])
     _verify(folder, templates, texts)
-    _write(folder / "inputs.parquet", _inputs_table(templates))
-    _write(folder / "texts.parquet", texts)
+    write_parquet(folder / "inputs.parquet", _inputs_table(templates))
+    write_parquet(folder / "texts.parquet", texts)
     log.info("%s: %d texts, %d strings", manifest["dataset"], len(used), len(templates))
 
 
@@ -207,9 +207,3 @@ def _verify(folder: Path, templates: list[Template], texts: pa.Table) -> None:
             where=f"{folder}, for example role {odd[0]}: {odd[1]!r:.120}",
             do="please report it: this task joins its texts in a way that stressbed does not know",
         )
-
-
-def _write(path: Path, table: pa.Table) -> None:
-    import pyarrow.parquet as pq
-
-    write_atomic(path, lambda tmp: pq.write_table(table, tmp))

@@ -13,7 +13,8 @@ from stressbed.dataset.quiet import quiet
 from stressbed.dataset.rewrite import rewrite
 from stressbed.dataset.thaw import read_manifest, thaw
 from stressbed.errors import DataError
-from stressbed.store import read_parquet
+from stressbed.rewrites import CONTENT_HASH, DROPPED
+from stressbed.store import metadata_of, read_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +52,7 @@ def freeze_translation(
     """
     quiet()
     listed, table = read_parquet(texts).to_pandas(), read_parquet(rewrites)
-    metadata = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+    metadata = metadata_of(table.schema)
     new = table.to_pandas()
     _check(listed, new, rewrites)
     task = thaw(source)
@@ -69,7 +70,7 @@ def freeze_translation(
             "source_hash": base["content_hash"],
             "source_languages": base["languages"],
             "language": language,
-            "rewrites_hash": metadata.get("stressbed.content_hash", ""),
+            "rewrites_hash": metadata.get(CONTENT_HASH, ""),
             **_quality(new),
         },
     }
@@ -93,7 +94,7 @@ def _check(listed: pd.DataFrame, new: pd.DataFrame, rewrites: Path) -> None:
             where=f"{rewrites}, for example text_id {min(odd)}",
             do="delete this file and run again",
         )
-    if n := int((new["outcome"] == "dropped").sum()):
+    if n := int((new["outcome"] == DROPPED).sum()):
         raise DataError(
             f"{n} texts were dropped, but a translated dataset keeps all rows of its source",
             where=str(rewrites),

@@ -87,25 +87,43 @@ def encode_missing(
             groups = list(_groups(sorted(items)))
             if probing and groups:
                 size = _probed(max(groups, key=len), embedder, manifest, where)
-            for group in groups:
-                start = 0
-                while start < len(group):
-                    batch = group[start : start + size]
-                    clock = time.perf_counter()
-                    try:
-                        vectors = _encode(batch, embedder, manifest)
-                    except (MemoryError, RuntimeError) as e:
-                        size = _smaller(e, batch, where)
-                        continue
-                    seconds += time.perf_counter() - clock
-                    writer.add(batch, _checked(vectors, batch, where))
-                    start, peak = start + len(batch), max(peak, len(batch))
-                    done += len(batch)
-                    bar.update(len(batch))
-                    stop.check(f"{done} of {len(items)} strings", where=where)
+            for batch in _batches(groups, embedder, manifest, size=size, where=where):
+                writer.add(batch.items, batch.vectors)
+                seconds, peak = seconds + batch.seconds, max(peak, len(batch.items))
+                done += len(batch.items)
+                bar.update(len(batch.items))
+                stop.check(f"{done} of {len(items)} strings", where=where)
         finally:
             writer.flush()
     return Encoded(len(items), seconds, peak)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Items that were encoded together, their vectors, and the seconds within the embedder."""
+
+    items: Sequence[Item]
+    vectors: Floats
+    seconds: float
+
+
+def _batches(
+    groups: Sequence[Sequence[Item]], embedder: Embedder, manifest: Manifest, *, size: int, where: str
+) -> Iterator[_Batch]:
+    """Yield the items encoded, `size` of a group at once, and fewer from where memory runs out."""
+    for group in groups:
+        start = 0
+        while start < len(group):
+            batch = group[start : start + size]
+            clock = time.perf_counter()
+            try:
+                vectors = _encode(batch, embedder, manifest)
+            except (MemoryError, RuntimeError) as e:
+                size = _smaller(e, batch, where)
+                continue
+            seconds = time.perf_counter() - clock
+            yield _Batch(batch, _checked(vectors, batch, where), seconds)
+            start += len(batch)
 
 
 class _Writer:

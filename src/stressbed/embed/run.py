@@ -108,17 +108,16 @@ def embed(
     store = VectorStore(store_root, embedder_identity, embedder.fitted_on)
     probing = entry.batch_size == "auto"
     done = _encode(_missing(keys, contexts, store), embedder, manifest, store, where, probing=probing)
-    shared = {
-        "embedder": entry.id,
-        "embedder_identity": embedder_identity,
-        "fitted_on": embedder.fitted_on,
-        "dataset": dataset,
-        "dataset_hash": manifest["content_hash"],
-        "similarity": entry.similarity,
-        "contexts": contexts,
-        "dimension": store.dimension or 0,
-        "stage_version": stage.VERSION,
-    }
+    dimension = store.dimension or 0
+    shared = _shared(
+        entry=entry,
+        identity=embedder_identity,
+        fitted_on=embedder.fitted_on,
+        dataset=dataset,
+        manifest=manifest,
+        contexts=contexts,
+        dimension=dimension,
+    )
     for variant, path in outputs.items():
         _write_manifest(path, shared, variant, rewrites[variant].content_hash, sorted(keys_of[variant]))
     stats = EmbedStats(
@@ -128,7 +127,7 @@ def embed(
         encoded=done.encoded,
         seconds=round(time.perf_counter() - started, 3),
         encode_seconds=round(done.seconds, 3),
-        dimension=store.dimension or 0,
+        dimension=dimension,
         peak_batch=done.peak_batch,
     )
     log.info(
@@ -189,6 +188,30 @@ def _encode(
         return encode_missing(missing, embedder, manifest=manifest, store=store, where=where, probing=probing)
     finally:
         embedder.close()
+
+
+def _shared(
+    *,
+    entry: EmbedderEntry,
+    identity: str,
+    fitted_on: str,
+    dataset: str,
+    manifest: Mapping[str, Any],
+    contexts: Mapping[str, str],
+    dimension: int,
+) -> dict[str, Any]:
+    """Return what the embedding manifests of all variants say alike."""
+    return {
+        "embedder": entry.id,
+        "embedder_identity": identity,
+        "fitted_on": fitted_on,
+        "dataset": dataset,
+        "dataset_hash": manifest["content_hash"],
+        "similarity": entry.similarity,
+        "contexts": contexts,
+        "dimension": dimension,
+        "stage_version": stage.VERSION,
+    }
 
 
 def _write_manifest(

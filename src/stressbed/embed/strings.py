@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stressbed.dataset.record import Key, dry_run, strings_of
 from stressbed.errors import EmbedError
-from stressbed.store import read_parquet
+from stressbed.rewrites import ABSENT, CONTENT_HASH, DROPPED
+from stressbed.store import metadata_of, read_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
-
-CONTENT_HASH = b"stressbed.content_hash"
-ABSENT = b"stressbed.absent"
-DROPPED = "dropped"
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ def read_rewrites(path: Path) -> Rewrites:
         StoreError: The file is damaged.
     """
     table = read_parquet(path, columns=["text_id", "text", "outcome"])
-    facts = table.schema.metadata or {}
+    facts = metadata_of(table.schema)
     if CONTENT_HASH not in facts:
         raise EmbedError(
             "a transforms file does not name the hash of its contents",
@@ -49,8 +47,8 @@ def read_rewrites(path: Path) -> Rewrites:
     return Rewrites(
         replacements={i: text for i, text, outcome in rows if outcome != DROPPED},
         dropped=frozenset(i for i, _, outcome in rows if outcome == DROPPED),
-        absent=frozenset(json.loads(facts.get(ABSENT, b"{}"))),
-        content_hash=facts[CONTENT_HASH].decode(),
+        absent=frozenset(json.loads(facts.get(ABSENT, "{}"))),
+        content_hash=facts[CONTENT_HASH],
     )
 
 
@@ -99,13 +97,13 @@ def fit_texts(texts: pd.DataFrame, inputs: pd.DataFrame) -> Callable[[], list[st
     Those are the documents of the corpus as they are embedded (title and body joined), else the
     training texts, else all texts; each once, in order.
     """
+    return partial(_fit_texts, texts, inputs)
 
-    def collect() -> list[str]:
-        documents = inputs[inputs["role"] == "document"]
-        if len(documents):
-            return [string for _, string in strings_of(texts, documents, {})]
-        train = texts[texts["split"] == "train"]
-        chosen = train if len(train) else texts
-        return list(dict.fromkeys(chosen["text"].tolist()))
 
-    return collect
+def _fit_texts(texts: pd.DataFrame, inputs: pd.DataFrame) -> list[str]:
+    documents = inputs[inputs["role"] == "document"]
+    if len(documents):
+        return [string for _, string in strings_of(texts, documents, {})]
+    train = texts[texts["split"] == "train"]
+    chosen = train if len(train) else texts
+    return list(dict.fromkeys(chosen["text"].tolist()))

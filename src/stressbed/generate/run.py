@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from stressbed.config.entries import GeneratorEntry, PromptEntry, Step, TransformationEntry
 from stressbed.errors import ConfigError, suggest
@@ -27,8 +26,9 @@ from stressbed.generate.request import Engine
 from stressbed.generate.settle import settle
 from stressbed.generate.tokens import TokenCounts
 from stressbed.paths import Variant
+from stressbed.rewrites import ABSENT
 from stressbed.stopping import between_batches
-from stressbed.store import write_atomic
+from stressbed.store import write_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -257,10 +257,10 @@ def _write(path: Path, rows: Sequence[Row], work: Work, identity: str, manifest:
             for column, value in zip(columns.values(), values, strict=True):
                 column.append(value)
     metadata = {
-        "stressbed.absent": json.dumps(work.assignment.absent, sort_keys=True),
+        ABSENT: json.dumps(work.assignment.absent, sort_keys=True),
         "stressbed.fingerprint": digest(
             [VERSION, identity, manifest["content_hash"], str(work.variant), columns["key"]]
         ),
     }
     table = pa.table(columns, schema=SCHEMA.with_metadata(metadata))
-    write_atomic(path, lambda tmp: pq.write_table(table, tmp))
+    write_parquet(path, table)

@@ -13,6 +13,7 @@ from stressbed.config.check_human import FITTED
 from stressbed.config.entries import EmbedderEntry
 from stressbed.embed.embedders import open_embedder
 from stressbed.embed.encode import Item, encode_missing
+from stressbed.embed.protocol import Embedder
 from stressbed.embed.vectors import VectorStore, vector_key
 from stressbed.errors import EmbedError
 
@@ -57,28 +58,28 @@ def drift(
     encoded = 0
     try:
         for dataset, part in items.groupby("dataset", sort=False):
-            manifest = dict(manifests[str(dataset)])
-            roles = [role_of(f) for f in part["field"]]
-            contexts = {role: opened.context(role, manifest) for role in set(roles)}
-            keys = [
-                [vector_key(contexts[r], r, t) for r, t in zip(roles, part[c], strict=True)]
-                for c in ("original", "rewrite")
-            ]
-            wanted = {
-                k: Item.of(contexts[r], r, t, k)
-                for column, listed in zip(("original", "rewrite"), keys, strict=True)
-                for k, r, t in zip(listed, roles, part[column], strict=True)
-            }
-            missing = _missing(wanted, store)
+            manifest = manifests[str(dataset)]
+            before, after = (_strings(part, column, opened, manifest) for column in ("original", "rewrite"))
+            missing = _missing({i.key: i for i in (*before, *after)}, store)
             if missing:
                 where = f"{embedder.id}/{dataset}, drift"
                 encode_missing(missing, opened, manifest=manifest, store=store, where=where)
                 encoded += len(missing)
-            before, after = (store.get_many(k) for k in keys)
-            found.loc[part.index] = 1 - cosine(before, after)
+            vectors = (store.get_many([i.key for i in strings]) for strings in (before, after))
+            found.loc[part.index] = 1 - cosine(*vectors)
     finally:
         opened.close()
     return pd.DataFrame({"item_id": items["item_id"], "drift": found}), encoded
+
+
+def _strings(part: pd.DataFrame, column: str, embedder: Embedder, manifest: Mapping[str, Any]) -> list[Item]:
+    """Return the texts of a column as they are encoded, row by row."""
+    roles = [role_of(field) for field in part["field"]]
+    contexts = {role: embedder.context(role, manifest) for role in set(roles)}
+    return [
+        Item.of(contexts[role], role, text, vector_key(contexts[role], role, text))
+        for role, text in zip(roles, part[column], strict=True)
+    ]
 
 
 def role_of(field: str) -> str:
@@ -89,7 +90,12 @@ def role_of(field: str) -> str:
 
 
 def cosine(a: Any, b: Any) -> Any:
-    """Return the cosine of each pair of rows; NaN where one of them is zero."""
+    """Return the cosine of each pair of rows, shape (n,); NaN where one of them is zero.
+
+    Args:
+        a: Shape (n, d).
+        b: Shape (n, d).
+    """
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     scale = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -97,5 +103,6 @@ def cosine(a: Any, b: Any) -> Any:
 
 
 def _missing(wanted: Mapping[str, Item], store: VectorStore) -> Sequence[Item]:
+    """Return the strings, by key, whose vectors are not stored."""
     here = store.has(list(wanted))
     return [item for item, stored in zip(wanted.values(), here, strict=True) if not stored]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 from importlib import resources
 
 from stressbed.fingerprint import digest
 from stressbed.human.sheets import SCALES, Sheet, language_names
+from stressbed.webpage import allowed, filled, harmless
 
 LABELS = {"original": "Original", "rewrite": "Rewrite", "text1": "Text 1", "text2": "Text 2"}
 QUESTIONS = {
@@ -60,12 +59,15 @@ def guide(sheet: Sheet) -> list[str]:
 
 
 def form(sheet: Sheet) -> str:
-    """Return the HTML file of a sheet; it loads nothing, and only its own script may run."""
+    """Return the HTML file of a sheet; it loads nothing, and only its own script may run.
+
+    The data in it are ASCII alone, so that no encoding harms them.
+    """
     parts = resources.files("stressbed.human")
     page, style, script = (
         parts.joinpath(f"form.{s}").read_text(encoding="utf-8") for s in ("html", "css", "js")
     )
-    policy = f"default-src 'none'; base-uri 'none'; script-src {_hash(script)}; style-src {_hash(style)}"
+    policy = f"default-src 'none'; base-uri 'none'; script-src {allowed(script)}; style-src {allowed(style)}"
     data = {
         "name": sheet.name,
         "hash": digest(list(sheet.items)),
@@ -75,31 +77,19 @@ def form(sheet: Sheet) -> str:
         "guide": guide(sheet),
         "items": sheet.items,
     }
-    fill = {
+    slots = {
         "@POLICY@": policy,
         "@TITLE@": html.escape(title(sheet)),
         "@STYLE@": style,
         "@SCRIPT@": script,
-        "@SHEET@": _embedded(data),  # last: a text may hold a slot's name
+        "@SHEET@": harmless(
+            json.dumps(data, ensure_ascii=True, sort_keys=True)
+        ),  # last: a text may hold a slot's name
     }
-    for slot, value in fill.items():
-        page = page.replace(slot, value)
-    return page
+    return filled(page, slots)
 
 
 def title(sheet: Sheet) -> str:
     """Return the sheet's heading."""
     asked = "Similarity of texts" if sheet.kind == "similarity" else "Quality of rewrites"
     return f"{asked}: {language_names(sheet.languages)}, {len(sheet.items)} items"
-
-
-def _embedded(data: object) -> str:
-    """Return JSON that cannot end the script element it stands in; ASCII alone, so no encoding harms it."""
-    text = json.dumps(data, ensure_ascii=True, sort_keys=True)
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
-
-
-def _hash(source: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"

@@ -13,8 +13,7 @@ from stressbed.config.entries import TransformationEntry
 from stressbed.config.model import HumanStudy
 from stressbed.dataset.thaw import read_manifest, read_table
 from stressbed.errors import DataError
-from stressbed.fingerprint import digest
-from stressbed.human.sample import groups_of, item_id, names, read_rewrites
+from stressbed.human.sample import groups_of, in_drawn_order, item_id, names, read_rewrites
 
 log = logging.getLogger("stressbed")
 
@@ -79,9 +78,8 @@ def draw_pairs(
     drawn = []
     for transformation, group in groups.items():
         part = matched[matched["transformation"] == transformation]
-        places = zip(*(part[c].tolist() for c in ("dataset", "subset", "split", "row")), strict=True)
-        ranks = [digest(["pairs", study.seed, *place]) for place in places]
-        part = part.assign(rank=ranks, group=group).sort_values("rank")[: kept.pairs]
+        part = in_drawn_order(part, ("dataset", "subset", "split", "row"), "pairs", study.seed)[: kept.pairs]
+        part = part.assign(group=group)
         if len(part) < kept.pairs:
             log.warning("%s: %d pairs to rate instead of %d: there are no more", group, len(part), kept.pairs)
         drawn.append(part)

@@ -38,7 +38,9 @@ COLUMNS = [
 ]
 """Columns of the drawn rewrites."""
 
-_PLACE = ["subset", "split", "field", "row", "position", "text_id", "source_language", "target_language"]
+_TEXT = ["subset", "split", "field", "row", "position", "text_id"]
+_PLACE = [*_TEXT, "source_language", "target_language"]
+_DRAWN_BY = ["transformation", "dataset", *_TEXT]
 
 
 def draw_items(
@@ -62,28 +64,9 @@ def draw_items(
     groups = groups_of(dict.fromkeys(names(p)[1] for p in transforms), transformations)
     drawn = []
     for group, members in groups.items():
-        candidates = frame[frame["transformation"].isin(members)].copy()
-        candidates["group"] = group
-        candidates["rank"] = [
-            digest(["human", study.seed, *place])
-            for place in zip(
-                *(
-                    candidates[c].tolist()
-                    for c in (
-                        "transformation",
-                        "dataset",
-                        "subset",
-                        "split",
-                        "field",
-                        "row",
-                        "position",
-                        "text_id",
-                    )
-                ),
-                strict=True,
-            )
-        ]
-        candidates = candidates.sort_values("rank").drop_duplicates(["source_language", "original"])
+        candidates = frame[frame["transformation"].isin(members)].assign(group=group)
+        candidates = in_drawn_order(candidates, _DRAWN_BY, "human", study.seed)
+        candidates = candidates.drop_duplicates(["source_language", "original"])
         asked = study.per_transformation * len(members)
         found = (
             _stratified(candidates, asked) if is_pooled(transformations[members[0]]) else candidates[:asked]
@@ -98,6 +81,19 @@ def draw_items(
         for key in zip(*(items[c].tolist() for c in COLUMNS[2:]), strict=True)
     ]
     return items[COLUMNS].reset_index(drop=True)
+
+
+def in_drawn_order(frame: pd.DataFrame, columns: Sequence[str], draw: str, seed: int) -> pd.DataFrame:
+    """Return the rows in the order in which a draw takes them.
+
+    Args:
+        frame: The rows.
+        columns: What names a row's place; its rank is a hash of them, whatever rows there are beside it.
+        draw: Name of the draw.
+        seed: Its seed.
+    """
+    places = zip(*(frame[c].tolist() for c in columns), strict=True)
+    return frame.assign(rank=[digest([draw, seed, *place]) for place in places]).sort_values("rank")
 
 
 def item_id(*parts: str) -> str:

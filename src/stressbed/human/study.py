@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from stressbed.analyse.aggregate import AXES
 from stressbed.analyse.names import Names
@@ -28,9 +27,12 @@ from stressbed.plot.drift import drift_figure
 from stressbed.plot.style import save, style
 from stressbed.stats.bootstrap import spearman_interval
 from stressbed.stats.interval import DegenerateWarning
-from stressbed.store import read_json, read_parquet, write_atomic, write_text
+from stressbed.store import metadata_of, read_json, read_parquet, write_parquet, write_text
 
 log = logging.getLogger("stressbed")
+
+EMBEDDER = "stressbed.embedder"
+"""Key, in the metadata of `drift.parquet`, of the label of the embedder that measured it."""
 
 
 def measure_drift(
@@ -68,9 +70,9 @@ def measure_drift(
         store_root=store_root,
     )
     described = pa.Table.from_pandas(found, preserve_index=False).replace_schema_metadata(
-        {"stressbed.embedder": embedder.label or embedder.id}
+        {EMBEDDER: embedder.label or embedder.id}
     )
-    write_atomic(out, lambda tmp: pq.write_table(described, tmp))
+    write_parquet(out, described)
     return {"items": len(found), "encoded": encoded}
 
 
@@ -94,7 +96,7 @@ def analyse_ratings(
     drawn = read_parquet(items).to_pandas()
     read = read_ratings(ratings, drawn, study=study)
     written = pa.Table.from_pandas(read.frame.drop(columns="file"), preserve_index=False)
-    write_atomic(folder / "ratings.parquet", lambda tmp: pq.write_table(written, tmp))
+    write_parquet(folder / "ratings.parquet", written)
     quality = tables.human_ratings(read.frame, drawn, names, study)
     found = [quality]
     if study.label_preservation is not None:
@@ -109,7 +111,7 @@ def analyse_ratings(
     found.append(against)
     for table in found:
         write_table(table, folder / "tables", names)
-    label = (held.schema.metadata or {}).get(b"stressbed.embedder", b"").decode()
+    label = metadata_of(held.schema).get(EMBEDDER, "")
     with style():
         save(
             drift_figure(points, against.frame, names, embedder=label), folder / "figures", "quality_vs_drift"

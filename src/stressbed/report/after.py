@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stressbed.select.winner import winner_path
+from stressbed.store import write_text
 
 if TYPE_CHECKING:
     from stressbed.workflow import Grid
@@ -37,5 +40,28 @@ def write_report(grid: Grid, snakefile: str | Path = "Snakefile") -> Path | None
         log.error("the report could not be written:\n%s", ended.stderr[-2000:])
         part.unlink(missing_ok=True)
         return None
-    part.replace(out)
+    write_text(out, contained(part.read_text(encoding="utf-8")))
+    part.unlink()
     return out
+
+
+_DATA = re.compile(r'<script id="[\w-]+">\s*var \w+ = ')
+"""How each of the report's blocks of data begins."""
+
+
+def contained(page: str) -> str:
+    """Return a report in which no text of the run can end the script element that holds it.
+
+    Snakemake writes data into scripts as plain JSON: a notice or a label with `</script>` in it would end the
+    script, break the page, and what follows would be read as the page's own.
+    """
+    parts, at = [], 0
+    decoder = json.JSONDecoder()
+    while (found := _DATA.search(page, at)) is not None:
+        try:
+            _, end = decoder.raw_decode(page, found.end())
+        except ValueError:
+            end = found.end()
+        parts += [page[at : found.end()], page[found.end() : end].replace("<", r"\u003c")]
+        at = end
+    return "".join([*parts, page[at:]])

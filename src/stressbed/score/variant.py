@@ -11,11 +11,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from stressbed.store import read_parquet, reading
-
-CONTENT_HASH = b"stressbed.content_hash"
-ABSENT = b"stressbed.absent"
-DROPPED = "dropped"
+from stressbed.rewrites import ABSENT, CONTENT_HASH, DROPPED
+from stressbed.store import metadata_of, read_parquet, reading
 
 
 @dataclass(frozen=True)
@@ -61,12 +58,12 @@ def read_facts(transform: Path | None) -> VariantFacts:
 def _facts(transform: Path, *_state: int) -> VariantFacts:
     """Return the facts of a file in the state that it is in: a dry run asks once per embedder."""
     with reading(transform), pq.ParquetFile(transform) as file:
-        metadata = file.schema_arrow.metadata or {}
+        metadata = metadata_of(file.schema_arrow)
         outcomes = file.read(columns=["outcome"]).column("outcome").to_pylist()
-        texts_hash = metadata[CONTENT_HASH].decode()
+        texts_hash = metadata[CONTENT_HASH]
     return VariantFacts(
         texts_hash=texts_hash,
-        absent=json.loads(metadata.get(ABSENT, b"{}")),
+        absent=json.loads(metadata.get(ABSENT, "{}")),
         outcomes=dict(sorted(Counter(outcomes).items())),
         n_texts=len(outcomes),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,11 +12,10 @@ from typing import Any, Literal
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from stressbed.config.entries import GeneratorEntry, JudgePromptEntry, TransformationEntry
 from stressbed.fingerprint import digest
-from stressbed.generate.asking import LazyEngine, ask_once
+from stressbed.generate.asking import LazyEngine, Tally, ask_once
 from stressbed.generate.clean import clean
 from stressbed.generate.completions import CompletionStore
 from stressbed.generate.languages import english_name, is_known
@@ -23,7 +23,7 @@ from stressbed.generate.request import ChatRequest, Completion, Engine
 from stressbed.paths import variant_of_path
 from stressbed.select import VERSION
 from stressbed.stopping import between_batches
-from stressbed.store import read_parquet, write_atomic
+from stressbed.store import read_parquet, write_parquet
 
 log = logging.getLogger("stressbed")
 
@@ -126,32 +126,33 @@ def judge(
     rows["key"] = [r.key(judge_identity) for r in rows["request"]]
     requests: dict[str, ChatRequest] = dict(zip(rows["key"], rows["request"], strict=True))
     engine = LazyEngine(open_engine)
-    with between_batches() as stop:
-        try:
-            answers, tally = ask_once(
-                requests,
-                store=CompletionStore(store_root / "completions" / judge_identity),
-                engine=engine,
-                stop=stop,
-                batch_size=judge_entry.batch_size,
-                length=_length,
-                name=f"judge {judge_id} on {rated}",
-            )
-        finally:
-            engine.close()
+    with between_batches() as stop, contextlib.closing(engine):
+        answers, tally = ask_once(
+            requests,
+            store=CompletionStore(store_root / "completions" / judge_identity),
+            engine=engine,
+            stop=stop,
+            batch_size=judge_entry.batch_size,
+            length=_length,
+            name=f"judge {judge_id} on {rated}",
+        )
     read = {key: read_answer(answers[key], prompt.scale, rating) for key in requests}
     found = [read[key] for key in rows["key"]]
     _write(out, rows, found, judge_id, rated)
-    stats = JudgeStats(
-        ratings=len(found), unique=len(requests), reused=tally.reused, sent=tally.sent,
+    stats = _counted(found, len(requests), tally)
+    log.info("judge %s on %s: %s", judge_id, rated, stats)
+    return stats
+
+
+def _counted(found: Sequence[Read], unique: int, tally: Tally) -> JudgeStats:
+    return JudgeStats(
+        ratings=len(found), unique=unique, reused=tally.reused, sent=tally.sent,
         missing=sum(f.choice is None for f in found),
         unparsable=sum(f.reason == "unparsable" for f in found),
         too_long=sum(f.reason == "too_long" for f in found),
         unguided=sum(f.choice is not None and f.probabilities is None for f in found),
         tokens_in=tally.tokens_in, tokens_out=tally.tokens_out,
     )  # fmt: skip
-    log.info("judge %s on %s: %s", judge_id, rated, stats)
-    return stats
 
 
 def _rows(
@@ -282,4 +283,4 @@ def _write(out: Path, rows: pd.DataFrame, found: Sequence[Read], judge_id: str, 
     }
     made = {"stressbed.fingerprint": digest([VERSION, columns["key"]])}
     table = pa.table(columns, schema=SCHEMA.with_metadata(made))
-    write_atomic(out, lambda tmp: pq.write_table(table, tmp))
+    write_parquet(out, table)

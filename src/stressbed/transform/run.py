@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from stressbed.config.catalogue import identity
 from stressbed.config.entries import GeneratorEntry, TransformationEntry
@@ -18,7 +17,8 @@ from stressbed.errors import DataError
 from stressbed.fingerprint import digest, text_digest
 from stressbed.generate.languages import touched
 from stressbed.paths import Variant
-from stressbed.store import read_parquet, write_atomic
+from stressbed.rewrites import ABSENT, CONTENT_HASH, DROPPED
+from stressbed.store import metadata_of, read_parquet, write_parquet
 from stressbed.transform import VERSION
 from stressbed.transform.flags import FLAGS, NOT_JUDGED, Thresholds, flag
 from stressbed.transform.markers import Markers
@@ -84,8 +84,8 @@ def transform(
         StoreError: The completions file is damaged.
     """
     table = read_parquet(completions)
-    metadata = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
-    absent: dict[str, str] = json.loads(metadata["stressbed.absent"])
+    metadata = metadata_of(table.schema)
+    absent: dict[str, str] = json.loads(metadata[ABSENT])
     answers = _by_text(table)
     columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
     chosen = touched(texts, entry.fields)
@@ -99,18 +99,18 @@ def transform(
         row = _row({str(k): v for k, v in text.items()}, answers[text["text_id"]], entry, markers)
         for name, values in columns.items():
             values.append(row[name])
-    dropped = [outcome == "dropped" for outcome in columns["outcome"]]
+    dropped = [outcome == DROPPED for outcome in columns["outcome"]]
     content = zip(columns["text_id"], columns["text"], dropped, strict=True)
     content_hash = text_digest(*(part for i, text, d in content for part in (str(i), text, str(d))))
     found = {
-        "stressbed.content_hash": content_hash,
-        "stressbed.absent": json.dumps(absent, sort_keys=True),
+        CONTENT_HASH: content_hash,
+        ABSENT: json.dumps(absent, sort_keys=True),
         "stressbed.fingerprint": digest(
             [VERSION, metadata["stressbed.fingerprint"], content_hash, identity("transformation", entry)]
         ),
     }
     written = pa.table(columns, schema=SCHEMA.with_metadata(found))
-    write_atomic(out, lambda tmp: pq.write_table(written, tmp))
+    write_parquet(out, written)
     counts = _summary(columns["outcome"])
     log.info("%s %s (%s): %d texts, %s", manifest["dataset"], variant, generator.model, len(dropped), counts)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 import logging
@@ -15,6 +13,7 @@ from stressbed import __version__
 from stressbed.analyse.names import Names
 from stressbed.report.page.data import Json, page_data
 from stressbed.store import write_text
+from stressbed.webpage import allowed, filled, harmless
 
 logger = logging.getLogger("stressbed")
 
@@ -59,9 +58,9 @@ def render(data: Json) -> str:
     # The charting library styles its shadow trees by style elements of its own.
     policy = (
         f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
-        f"script-src {' '.join(map(_hash, scripts))}; style-src 'unsafe-inline'"
+        f"script-src {' '.join(map(allowed, scripts))}; style-src 'unsafe-inline'"
     )
-    fill = {
+    slots = {
         "@POLICY@": policy,
         "@TITLE@": html.escape(f"Robustness of text embedders: {data['run']}"),
         "@STYLE@": style,
@@ -70,18 +69,12 @@ def render(data: Json) -> str:
         "@SCRIPTS@": "\n".join(f"<script>{s}</script>" for s in scripts),
         "@DATA@": embedded(data),  # last: a text may hold a slot's name
     }
-    page = _part("template.html")
-    for slot, value in fill.items():
-        page = page.replace(slot, value)
-    return page
+    return filled(_part("template.html"), slots)
 
 
 def embedded(data: object) -> str:
     """Return JSON that cannot end the script element it stands in, whatever the texts hold."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    return harmless(json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
 def _part(name: str) -> str:
@@ -91,7 +84,3 @@ def _part(name: str) -> str:
 def _chart_script(name: str) -> str:
     source = resources.files("bokeh").joinpath("server", "static", "js", name).read_text(encoding="utf-8")
     return source.replace("</script", r"<\/script")
-
-
-def _hash(source: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"

@@ -1,0 +1,12 @@
+"""What a file of rewrites (`transforms/...parquet`) says, in the words of all who write or read one."""
+
+from __future__ import annotations
+
+CONTENT_HASH = "stressbed.content_hash"
+"""Key in the metadata: hash of the new texts and of which of them are dropped."""
+
+ABSENT = "stressbed.absent"
+"""Key in the metadata, of completions too: JSON, subset -> why no language could be drawn for it."""
+
+DROPPED = "dropped"
+"""Outcome of a text whose row is left out."""
