@@ -69,3 +69,14 @@ def test_captions_render_without_what_is_optional():
     assert "A study." in texts["workflow"]
     assert "texts: one-llm</li>" in texts["workflow"]
     assert "more than 1 % of the texts" in texts["hteb_scores"].replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "words", ["2 * 3 is *six", "`open", "see |this|", "a_ and __b__ and [1]_", "C:\\new\\", "**", "_"]
+)
+def test_marks_in_a_users_words_are_no_markup(words):
+    config = CONFIG | {"notice": words, "description": words, "embedders": ["tf_", "b__"]}
+    texts = dict(render(config | {"run": "tries_"}))
+    assert f"<p><strong>{words}</strong></p>" in texts["workflow"]
+    assert "Embedders: tf_, b__</li>" in texts["workflow"]
+    assert "the run <strong>tries_</strong>" in texts["workflow"]
