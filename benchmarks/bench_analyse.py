@@ -32,15 +32,17 @@ from scipy.stats import spearmanr
 from sklearn.metrics import average_precision_score
 
 from stressbed import paths
-from stressbed.analyse import SCORE_TABLES, rewrites, tables
-from stressbed.analyse.item_panels import blocks, read_blocks, read_groups
-from stressbed.analyse.items import item_intervals
-from stressbed.analyse.items_causes import item_causes
-from stressbed.analyse.items_run import _DRIFT, _FEATURES, _TEXTS, analyse_items
-from stressbed.analyse.items_worst import worst_items
+from stressbed.analyse import SCORE_TABLES
+from stressbed.analyse.descriptive import rewrites
+from stressbed.analyse.descriptive import scores as score_tables
+from stressbed.analyse.items.causes import item_causes
+from stressbed.analyse.items.intervals import item_intervals
+from stressbed.analyse.items.panels import blocks, read_blocks, read_groups
+from stressbed.analyse.items.run import _DRIFT, _FEATURES, _TEXTS, analyse_items
+from stressbed.analyse.items.worst import worst_items
 from stressbed.analyse.names import Names
 from stressbed.analyse.run import analyse
-from stressbed.analyse.statistics import STATISTICS
+from stressbed.analyse.statistics.registry import STATISTICS
 from stressbed.analyse.study import Analysed
 from stressbed.collect.rewrites import rewrite_counts, rewrite_examples
 from stressbed.collect.schema import ITEM_DRIFT, ITEM_TEXTS, ITEMS, SCORES
@@ -284,7 +286,7 @@ def steps(root: Path) -> dict[str, Callable[[], object]]:
             plan=plan, scores=files["scores"], items=files["items"], texts=files["item_texts"],
             drift=files["item_drift"], folder=run / "tables",
         ),
-        **{n: lambda n=n: getattr(tables, n)(scores(), names) for n in SCORE_TABLES},
+        **{n: lambda n=n: getattr(score_tables, n)(scores(), names) for n in SCORE_TABLES},
         **{
             n: lambda f=f: f(Analysed(scores(), names, options, {})) for n, f in STATISTICS.items()
         },

@@ -9,8 +9,8 @@ import pytest
 from eq_chain import ORIGINAL, Chain
 from eq_tasks import KINDS
 
-from stressbed.analyse.item_panels import blocks
-from stressbed.analyse.items import item_intervals
+from stressbed.analyse.items.intervals import item_intervals
+from stressbed.analyse.items.panels import blocks
 from stressbed.analyse.names import Names
 from stressbed.collect.gold import read_golds
 from stressbed.collect.items import item_rows, item_values

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from stressbed.analyse.conclude import conclude
+from stressbed.analyse.conclusions.run import conclude
 from stressbed.config import load_run
 from stressbed.jobs import job
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from stressbed import paths
-from stressbed.analyse.items_run import analyse_items
+from stressbed.analyse.items.run import analyse_items
 from stressbed.analyse.names import Names
 from stressbed.analyse.run import analyse
 from stressbed.collect.cells import collect

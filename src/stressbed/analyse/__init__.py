@@ -30,7 +30,7 @@ STATISTIC_TABLES = (
     "size_ablation",
     "translated_datasets",
 )
-"""Tables of `statistics.py`; what a run lacks for one is said below it, and it has no rows."""
+"""Tables of `statistics/`; what a run lacks for one is said below it, and it has no rows."""
 
 CATALOGUE_TABLES = ("catalogue_embedders", "catalogue_datasets", "catalogue_generators")
 

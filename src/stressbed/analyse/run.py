@@ -6,13 +6,16 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from stressbed.analyse import FLAG_TABLES, SCORE_TABLES, catalogue_tables, crosscheck, rewrites, tables
+from stressbed.analyse import FLAG_TABLES, SCORE_TABLES
+from stressbed.analyse.descriptive import catalogue, rewrites
+from stressbed.analyse.descriptive import scores as score_tables
 from stressbed.analyse.names import Names
-from stressbed.analyse.statistics import STATISTICS
+from stressbed.analyse.statistics import crosscheck
+from stressbed.analyse.statistics.registry import STATISTICS
+from stressbed.analyse.statistics.zero_shot import zero_shot_pairs
 from stressbed.analyse.study import Analysed
 from stressbed.analyse.table import Table
 from stressbed.analyse.write import write_table
-from stressbed.analyse.zero_shot import zero_shot_pairs
 from stressbed.collect.rewrites import rewrite_counts, rewrite_examples
 from stressbed.config.load import Plan
 from stressbed.store import read_parquet
@@ -33,13 +36,13 @@ def analyse(*, plan: Plan, scores: Path, transforms: Sequence[Path], folder: Pat
     frame = read_parquet(scores).to_pandas()
     files = [p for p in sorted(transforms) if p.is_file()]
     counts = rewrite_counts(files)
-    found = [getattr(tables, name)(frame, names) for name in SCORE_TABLES]
+    found = [getattr(score_tables, name)(frame, names) for name in SCORE_TABLES]
     data = Analysed(frame, names, plan.config.analysis, known)
     found += [statistic(data) for statistic in STATISTICS.values()]
     found += [
-        catalogue_tables.catalogue_embedders(plan, names, zero_shot=known),
-        catalogue_tables.catalogue_datasets(plan, names),
-        catalogue_tables.catalogue_generators(plan, names),
+        catalogue.catalogue_embedders(plan, names, zero_shot=known),
+        catalogue.catalogue_datasets(plan, names),
+        catalogue.catalogue_generators(plan, names),
     ]
     if len(names.generators) > 1:
         found += [crosscheck.crosscheck(frame, names), crosscheck.crosscheck_cells(frame, names)]

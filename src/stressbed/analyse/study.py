@@ -15,8 +15,7 @@ import pandas as pd
 
 from stressbed.analyse.aggregate import AXES, ORIGINAL, paired_totals, strict_mean
 from stressbed.analyse.names import AXIS_LABELS, Names
-from stressbed.analyse.table import Table
-from stressbed.analyse.tables import finish
+from stressbed.analyse.table import Table, finish
 from stressbed.config.model import Analysis
 from stressbed.fingerprint import digest
 
@@ -24,6 +23,9 @@ TOTAL = "hteb"
 
 Pairs = Mapping[tuple[str, str], bool | None]
 """(embedder, dataset) -> whether the embedder was not trained on the dataset; None: not known."""
+
+Rows = tuple[Sequence[Mapping[str, object]], Sequence[str]]
+"""Rows of a table, and sentences on what is left out of it."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def per_study(
     name: str,
     title: str,
     columns: Sequence[str],
-    rows: Callable[[Study], tuple[Sequence[Mapping[str, object]], Sequence[str]]],
+    rows: Callable[[Study], Rows],
     *,
     notes: Sequence[str] = (),
     decimals: int = 1,

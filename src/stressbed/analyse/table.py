@@ -1,4 +1,4 @@
-"""A result table: values, what is marked, and the words that go with it."""
+"""A result table: values, what is marked, the words that go with it, and what every one goes through."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import pandas as pd
+
+from stressbed.analyse.aggregate import AXES
+from stressbed.analyse.names import Names
+
+DASH_NOTE = "A dash: a cell behind this value is missing or failed; incomplete_cells.csv says which and why."
+MARK_NOTE = (
+    "†: rests on a cell in which the fallback rule applied to more texts than the run allows "
+    "(fallback_mark); fallbacks.csv has the shares."
+)
 
 
 @dataclass(frozen=True)
@@ -34,3 +43,41 @@ class Table:
     digits: Mapping[str, int] = field(default_factory=dict)
     decimals: int = 1
     rows: int = 2000
+
+
+def ordered(frame: pd.DataFrame, names: Names) -> pd.DataFrame:
+    """Return the rows in the run's order of generators, datasets and embedders; others alphabetically."""
+    ranks = {
+        k: {n: i for i, n in enumerate(getattr(names, f"{k}s"))} for k in ("generator", "dataset", "embedder")
+    }
+    keys = [k for k in frame.columns if k in {*ranks, "language", "source_language", "task_type"}]
+    return frame.sort_values(
+        keys, key=lambda c: c.map(ranks[str(c.name)]) if c.name in ranks else c, ignore_index=True
+    )
+
+
+def finish(table: Table, names: Names, *, dashes: bool = True) -> Table:
+    """Return the table without generator and setting where the run has one of them, notes completed.
+
+    Args:
+        table: The table.
+        names: Labels and orders of the run.
+        dashes: Whether a blank number stands for a missing or failed cell, which a note then says.
+    """
+    frame, marks = table.frame, table.marks
+    alone = [
+        *(["generator"] if len(names.generators) == 1 and table.name != "flag_rates_by_generator" else []),
+        *(["setting"] if len(names.setting_order) == 1 else []),
+    ]
+    frame = frame.drop(columns=alone, errors="ignore")
+    marks = None if marks is None else marks.drop(columns=alone, errors="ignore")
+    notes = list(table.notes)
+    # An axis that the run does not have is blank by choice, which the tables of scores say.
+    left_out = [a for a in AXES if a not in names.axes.values()]
+    if dashes and frame.drop(columns=left_out, errors="ignore").select_dtypes("number").isna().any(axis=None):
+        notes.append(DASH_NOTE)
+    if marks is not None and marks.any(axis=None):
+        notes.append(MARK_NOTE)
+    return Table(
+        table.name, table.title, frame, notes, marks, table.best, table.digits, table.decimals, table.rows
+    )

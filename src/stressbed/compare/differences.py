@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from stressbed.analyse.aggregate import AXES, ORIGINAL, strict_mean
-from stressbed.analyse.item_samples import NoSamplesError, item_samples
+from stressbed.analyse.conclusions.preference import FEWEST, bootstrapped
+from stressbed.analyse.items.samples import NoSamplesError, item_samples
 from stressbed.analyse.names import Names
-from stressbed.analyse.preference import FEWEST, bootstrapped
 from stressbed.analyse.study import TOTAL, with_axes
 from stressbed.analyse.table import Table
 from stressbed.stats.interval import DegenerateWarning, Floats

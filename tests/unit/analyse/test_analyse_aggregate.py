@@ -10,8 +10,7 @@ from fabricate import EIGHT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stressbed.analyse.names import Names
-from stressbed.analyse.tables import (
+from stressbed.analyse.descriptive.scores import (
     by_dataset,
     by_language,
     delta_by_task_type,
@@ -20,6 +19,7 @@ from stressbed.analyse.tables import (
     hteb_scores_common,
     incomplete_cells,
 )
+from stressbed.analyse.names import Names
 from stressbed.collect.schema import ALL
 from stressbed.errors import DataError
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from stressbed.analyse.crosscheck import cells, crosscheck, crosscheck_cells
 from stressbed.analyse.names import Names
+from stressbed.analyse.statistics.crosscheck import cells, crosscheck, crosscheck_cells
 from stressbed.collect.schema import ALL
 from stressbed.plot.crosscheck import crosscheck_figure
 

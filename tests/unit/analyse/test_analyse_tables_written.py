@@ -100,7 +100,7 @@ def test_flag_rates_count_texts_and_not_flags(tmp_path):
             plan, "topics", Variant("llm", "translation", 1), [{"target_language": "fra-Latn"}] * 3
         ),
     ]
-    from stressbed.analyse.rewrites import flag_rates, outcomes
+    from stressbed.analyse.descriptive.rewrites import flag_rates, outcomes
 
     counts = rewrite_counts(files)
     assert counts["n_texts"].sum() == 9

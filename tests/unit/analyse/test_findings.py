@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 from study_cases import analysed, made_names, made_scores, noisy
 
-from stressbed.analyse.findings import findings
-from stressbed.analyse.paper import PAPER, reported
-from stressbed.analyse.statistics import STATISTICS
-from stressbed.analyse.tables import delta_by_transformation, hteb_scores
+from stressbed.analyse.conclusions.findings import findings
+from stressbed.analyse.conclusions.paper import PAPER, reported
+from stressbed.analyse.descriptive.scores import delta_by_transformation, hteb_scores
+from stressbed.analyse.statistics.registry import STATISTICS
 
 E, D = tuple("abcde"), tuple(f"d{i}" for i in range(10))
 

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from item_runs import PAIR, item_rows, names_of, pairs, score_row
 
-from stressbed.analyse.item_panels import blocks, panels, read_blocks
-from stressbed.analyse.items import item_intervals
+from stressbed.analyse.items.intervals import item_intervals
+from stressbed.analyse.items.panels import blocks, panels, read_blocks
 from stressbed.collect.schema import ITEMS
 
 SECOND = ("llm", "expansion", 2)

@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import average_precision_score
 
-from stressbed.analyse.item_samples import NoSamplesError, item_samples
-from stressbed.analyse.preference import bootstrapped
+from stressbed.analyse.conclusions.preference import bootstrapped
+from stressbed.analyse.items.samples import NoSamplesError, item_samples
 
 N = 40
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import average_precision_score
 
-from stressbed.analyse.item_statistics import GoldRanks, average_precision, draw_weights, mean, pearson
+from stressbed.analyse.items.weighted import GoldRanks, average_precision, draw_weights, mean, pearson
 
 
 def made(ties, n=40, seed=0):

@@ -6,8 +6,8 @@ import pytest
 from item_runs import PAIR, item_rows, names_of, score_row
 from scipy.stats import spearmanr
 
-from stressbed.analyse.item_panels import blocks
-from stressbed.analyse.items_causes import item_causes
+from stressbed.analyse.items.causes import item_causes
+from stressbed.analyse.items.panels import blocks
 
 
 def texts_of(items, length, edit=0.5, variant=("llm", "expansion", 1), **more):

@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 from item_runs import PAIR, item_rows, names_of, score_row
 
-from stressbed.analyse import items_worst
-from stressbed.analyse.item_panels import blocks
-from stressbed.analyse.items_worst import worst_items
+from stressbed.analyse.items import worst as worst_module
+from stressbed.analyse.items.panels import blocks
+from stressbed.analyse.items.worst import worst_items
 from stressbed.analyse.write import to_csv, to_latex, to_markdown
 
 HOSTILE = "<script>alert('x')</script> | a\nb \u202e\u05e9\u05dc\u05d5\u05dd & 50 % \\end{table} `x`"
@@ -90,7 +90,7 @@ def test_experiments_have_no_texts_and_are_left_out():
 
 
 def test_embedders_take_turns_when_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(items_worst, "ROWS", 4)
+    monkeypatch.setattr(worst_module, "ROWS", 4)
     mild = item_rows([0.8, 0.85, 0.9], [1, 1, 1], embedder="a")
     bad = item_rows([0.0, 0.1, 0.2], [1, 1, 1], embedder="b")
     rows = pd.DataFrame([score_row(50, 60, embedder=e) for e in "ab"])
@@ -101,7 +101,7 @@ def test_embedders_take_turns_when_there_are_too_many(monkeypatch):
 
 
 def test_an_item_is_not_cut_in_the_middle_of_its_texts(monkeypatch):
-    monkeypatch.setattr(items_worst, "ROWS", 3)
+    monkeypatch.setattr(worst_module, "ROWS", 3)
     items = item_rows([0.1, 0.2, 0.3], [1, 1, 1])
     texts = [text_rows(f"i{i}", field=f) for i in range(3) for f in ("queries.text", "queries.instruction")]
     assert worst([items], texts).frame["item"].tolist() == ["i0", "i0"]

@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 from study_cases import analysed, hash_of, made_names, made_scores, noisy
 
-from stressbed.analyse.gap import setting_gap, setting_gap_by_embedder
-from stressbed.analyse.profiles import axis_correlations, axis_profiles, cluster_spearman, drops_by_cell
-from stressbed.analyse.ranks import hteb_ranks
-from stressbed.analyse.size import size_ablation
-from stressbed.analyse.statistics import STATISTICS
+from stressbed.analyse.statistics.gap import setting_gap, setting_gap_by_embedder
+from stressbed.analyse.statistics.profiles import (
+    axis_correlations,
+    axis_profiles,
+    cluster_spearman,
+    drops_by_cell,
+)
+from stressbed.analyse.statistics.ranks import hteb_ranks
+from stressbed.analyse.statistics.registry import STATISTICS
+from stressbed.analyse.statistics.size import size_ablation
+from stressbed.analyse.statistics.zero_shot import zero_shot
 from stressbed.analyse.write import to_csv, to_latex, to_markdown
-from stressbed.analyse.zero_shot import zero_shot
 
 E, D = ("a", "b", "c", "d"), tuple(f"d{i}" for i in range(8))
 GROUPS = {d: "english" if i < 5 else "multilingual" for i, d in enumerate(D)}

@@ -8,8 +8,8 @@ import pytest
 from fabricate import make_plan
 from verdict_cells import QUESTIONS, analysed, items_of
 
-from stressbed.analyse.recommendation import COLUMNS, questions_of, recommendation
-from stressbed.analyse.verdicts import Loss, level, sentence
+from stressbed.analyse.conclusions.recommendation import COLUMNS, questions_of, recommendation
+from stressbed.analyse.conclusions.verdicts import Loss, level, sentence
 from stressbed.config import load_run
 from stressbed.config.load import read_config
 from stressbed.stats.location import hodges_lehmann

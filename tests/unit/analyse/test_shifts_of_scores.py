@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import wilcoxon
 from study_cases import analysed, made_names, made_scores, noisy
 
-from stressbed.analyse.shifts import shifts
+from stressbed.analyse.statistics.shifts import shifts
 
 E, D = ("a", "b", "c"), tuple(f"d{i}" for i in range(9))
 

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import kendalltau
 from study_cases import analysed, hash_of, made_names, made_scores, noisy
 
-from stressbed.analyse.halves import split_half_table
-from stressbed.analyse.stability import (
+from stressbed.analyse.statistics.halves import split_half_table
+from stressbed.analyse.statistics.stability import (
     IDENTICAL,
     rank_stability,
     rank_stability_by_dataset,

@@ -7,9 +7,13 @@ import pandas as pd
 import pytest
 from fabricate import make_plan
 
-from stressbed.analyse.catalogue_tables import catalogue_datasets, catalogue_embedders, catalogue_generators
+from stressbed.analyse.conclusions.statistical_tests import COLUMNS, statistical_tests
+from stressbed.analyse.descriptive.catalogue import (
+    catalogue_datasets,
+    catalogue_embedders,
+    catalogue_generators,
+)
 from stressbed.analyse.names import Names
-from stressbed.analyse.tests_table import COLUMNS, statistical_tests
 from stressbed.analyse.write import to_csv, to_latex, to_markdown
 from stressbed.config import load_run
 from stressbed.config.load import read_config

@@ -8,7 +8,7 @@ from fabricate import EIGHT
 from study_cases import analysed, made_names, made_scores
 
 from stressbed.analyse.names import Names
-from stressbed.analyse.translated import COLUMNS, translated_datasets
+from stressbed.analyse.statistics.translated import COLUMNS, translated_datasets
 from stressbed.config import load_run
 from stressbed.config.load import read_config
 

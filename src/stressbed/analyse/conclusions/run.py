@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 
 from stressbed.analyse import CONCLUSIONS
-from stressbed.analyse.findings import findings
+from stressbed.analyse.conclusions.findings import findings
+from stressbed.analyse.conclusions.recommendation import questions_of, recommendation
+from stressbed.analyse.conclusions.statistical_tests import statistical_tests
 from stressbed.analyse.names import Names
-from stressbed.analyse.recommendation import questions_of, recommendation
 from stressbed.analyse.study import Analysed
-from stressbed.analyse.tests_table import statistical_tests
 from stressbed.analyse.write import write_table
 from stressbed.config.load import Plan
 from stressbed.store import read_parquet, write_text

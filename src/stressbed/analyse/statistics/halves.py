@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
 
 from stressbed.analyse.aggregate import ORIGINAL
-from stressbed.analyse.study import TOTAL, Analysed, Study, per_study
+from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
 from stressbed.stats.interval import DegenerateWarning
 from stressbed.stats.split_half import split_half
@@ -28,7 +27,7 @@ def split_half_table(data: Analysed) -> Table:
     )  # fmt: skip
 
 
-def _rows(data: Analysed, study: Study) -> tuple[Sequence[Mapping[str, object]], Sequence[str]]:
+def _rows(data: Analysed, study: Study) -> Rows:
     n_datasets, n_embedders = (
         study.complete.index.get_level_values(k).nunique() for k in ("dataset", "embedder")
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stressbed.analyse.item_features import (
+from stressbed.analyse.items.features import (
     LANGUAGE,
     MEASURED,
     Features,
@@ -17,13 +17,12 @@ from stressbed.analyse.item_features import (
     drift_features,
     text_features,
 )
-from stressbed.analyse.item_panels import Panel, Variant, panels
-from stressbed.analyse.item_scores import per_item, shares
-from stressbed.analyse.item_statistics import draw_weights
-from stressbed.analyse.items import HELD, CellFacts, Facts, cell_facts, same_in_all_seeds
+from stressbed.analyse.items.intervals import HELD, CellFacts, Facts, cell_facts, same_in_all_seeds
+from stressbed.analyse.items.panels import Panel, Variant, panels
+from stressbed.analyse.items.scores import per_item, shares
+from stressbed.analyse.items.weighted import draw_weights
 from stressbed.analyse.names import Names
-from stressbed.analyse.table import Table
-from stressbed.analyse.tables import finish
+from stressbed.analyse.table import Table, finish
 from stressbed.fingerprint import text_digest
 from stressbed.stats.interval import Floats
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -11,12 +11,10 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from stressbed.analyse.aggregate import ORIGINAL
-from stressbed.analyse.study import TOTAL, Analysed, Study, per_study
+from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
 from stressbed.stats.bootstrap import resample_means, spearman_interval
 from stressbed.stats.interval import DegenerateWarning, Floats
-
-Rows = tuple[Sequence[Mapping[str, object]], Sequence[str]]
 
 CORRELATIONS = ("level", "first", "second", "rho", "low", "high", "n")
 DROPS = ("embedder", "dataset", "transformation", "axis", "original", "drop")

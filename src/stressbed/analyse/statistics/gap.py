@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from stressbed.analyse.aggregate import ORIGINAL
 from stressbed.analyse.names import ENGLISH, MULTILINGUAL
-from stressbed.analyse.study import TOTAL, Analysed, with_axes
-from stressbed.analyse.table import Table
-from stressbed.analyse.tables import finish
+from stressbed.analyse.study import TOTAL, Analysed, Rows, with_axes
+from stressbed.analyse.table import Table, finish
 from stressbed.stats.bootstrap import resample_means
 
 GAP = (
@@ -30,70 +29,48 @@ GAP_NOTES = (
     "Groups by the language of the texts before rewriting: English means all of a dataset's texts are. They "
     "are not parallel samples; the gap may be one of tasks or difficulty.",
 )
+BY_EMBEDDER_NOTES = (
+    "delta: HTEB minus original, in points; relative: delta over original of the mean scores, in per "
+    "cent; the last row is the mean of the rows above.",
+)
 
 
 def setting_gap(data: Analysed) -> Table:
     """Return the mean delta on English and multilingual datasets, with and without the Language axis."""
-    rows: list[Mapping[str, object]] = []
-    said: list[str] = []
-    for generator in data.names.generators:
-        groups = _groups(data, generator)
-        if why := _lacking(groups):
-            said.append(why)
-            continue
-        shared = [e for e in groups[ENGLISH].embedders if e in groups[MULTILINGUAL].embedders]
-        for condition, members in (
-            ("all", {g: f.embedders for g, f in groups.items()}),
-            ("shared", dict.fromkeys(groups, shared)),
-        ):
-            if not all(members.values()):
-                said.append(
-                    f"{condition.capitalize()} embedders: left out, none has all cells of both groups."
-                )
-                continue
-            for axes in (WITH, WITHOUT):
-                rng = data.rng("setting_gap", generator, condition, axes)
-                row = _gap(rng, data.options.resamples, groups, members, axes)
-                rows.append({"generator": generator, "condition": condition, **row})
-    frame = pd.DataFrame(rows, columns=GAP).dropna(axis=0, how="all", subset=["english", "multilingual"])
-    notes = [*(GAP_NOTES if len(frame) else ()), *dict.fromkeys(said)]
-    return finish(
-        Table("setting_gap", "English against multilingual datasets", frame, notes, decimals=2),
-        data.names, dashes=False,
+    return _per_generator(
+        data, "setting_gap", "English against multilingual datasets", GAP, _gaps, notes=GAP_NOTES, decimals=2,
     )  # fmt: skip
 
 
 def setting_gap_by_embedder(data: Analysed) -> Table:
     """Return per embedder with cells in both groups its drops there, absolute and relative."""
-    rows: list[Mapping[str, object]] = []
+    return _per_generator(
+        data, "setting_gap_by_embedder", "English against multilingual datasets by embedder", BY_EMBEDDER,
+        _embedders, notes=BY_EMBEDDER_NOTES,
+    )  # fmt: skip
+
+
+def _per_generator(
+    data: Analysed,
+    name: str,
+    title: str,
+    columns: Sequence[str],
+    rows: Callable[[Analysed, str, Mapping[str, _Group]], Rows],
+    *,
+    notes: Sequence[str],
+    decimals: int = 1,
+) -> Table:
+    """Return a table of all generators whose cells are of both groups; which are not is said below it."""
+    found: list[Mapping[str, object]] = []
     said: list[str] = []
     for generator in data.names.generators:
         groups = _groups(data, generator)
-        if why := _lacking(groups):
-            said.append(why)
-            continue
-        shared = [e for e in groups[ENGLISH].embedders if e in groups[MULTILINGUAL].embedders]
-        mine = [_by_embedder(generator, e, groups) for e in shared]
-        if mine:
-            numbers = pd.DataFrame(mine)[list(BY_EMBEDDER[2:])].mean()
-            mine.append(
-                {"generator": generator, "embedder": "(mean)", **{str(k): v for k, v in numbers.items()}}
-            )
-        else:
-            said.append("Left out: no embedder has all cells of both groups.")
-        rows += mine
-    frame = pd.DataFrame(rows, columns=BY_EMBEDDER)
-    notes = [
-        "delta: HTEB minus original, in points; relative: delta over original of the mean scores, in per "
-        "cent; the last row is the mean of the rows above."
-    ]
-    return finish(
-        Table(
-            "setting_gap_by_embedder", "English against multilingual datasets by embedder", frame,
-            [*(notes if len(frame) else ()), *dict.fromkeys(said)],
-        ),
-        data.names, dashes=False,
-    )  # fmt: skip
+        mine, sentences = ([], [why]) if (why := _lacking(groups)) else rows(data, generator, groups)
+        found += mine
+        said += sentences
+    frame = pd.DataFrame(found, columns=list(columns))
+    below = [*(notes if found else ()), *dict.fromkeys(said)]
+    return finish(Table(name, title, frame, below, decimals=decimals), data.names, dashes=False)
 
 
 class _Group:
@@ -135,6 +112,28 @@ def _lacking(groups: Mapping[str, _Group]) -> str:
     return f"Left out: the run has no {' and no '.join(missing)} datasets." if missing else ""
 
 
+def _shared(groups: Mapping[str, _Group]) -> list[str]:
+    """Return the embedders with all cells of both groups."""
+    return [e for e in groups[ENGLISH].embedders if e in groups[MULTILINGUAL].embedders]
+
+
+def _gaps(data: Analysed, generator: str, groups: Mapping[str, _Group]) -> Rows:
+    rows: list[Mapping[str, object]] = []
+    said: list[str] = []
+    for condition, members in (
+        ("all", {g: f.embedders for g, f in groups.items()}),
+        ("shared", dict.fromkeys(groups, _shared(groups))),
+    ):
+        if not all(members.values()):
+            said.append(f"{condition.capitalize()} embedders: left out, none has all cells of both groups.")
+            continue
+        for axes in (WITH, WITHOUT):
+            rng = data.rng("setting_gap", generator, condition, axes)
+            row = _gap(rng, data.options.resamples, groups, members, axes)
+            rows.append({"generator": generator, "condition": condition, **row})
+    return rows, said
+
+
 def _gap(
     rng: np.random.Generator,
     resamples: int,
@@ -159,6 +158,15 @@ def _gap(
         "datasets_english": len(deltas[ENGLISH]), "datasets_multilingual": len(deltas[MULTILINGUAL]),
         **means, "gap": means[MULTILINGUAL] - means[ENGLISH], "gap_low": low, "gap_high": high,
     }  # fmt: skip
+
+
+def _embedders(_: Analysed, generator: str, groups: Mapping[str, _Group]) -> Rows:
+    rows = [_by_embedder(generator, e, groups) for e in _shared(groups)]
+    if not rows:
+        return [], ["Left out: no embedder has all cells of both groups."]
+    numbers = pd.DataFrame(rows)[list(BY_EMBEDDER[2:])].mean()
+    mean = {"generator": generator, "embedder": "(mean)", **{str(k): v for k, v in numbers.items()}}
+    return [*rows, mean], []
 
 
 def _by_embedder(generator: str, embedder: str, groups: Mapping[str, _Group]) -> dict[str, object]:

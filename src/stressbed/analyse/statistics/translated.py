@@ -8,8 +8,7 @@ import pandas as pd
 
 from stressbed.analyse.aggregate import profile
 from stressbed.analyse.study import Analysed
-from stressbed.analyse.table import Table
-from stressbed.analyse.tables import finish
+from stressbed.analyse.table import Table, finish
 
 COLUMNS = (
     "generator", "source", "translated", "language", "embedder", "source_original", "source_drop",

@@ -9,10 +9,10 @@ from typing import Literal
 
 import pandas as pd
 
-from stressbed.analyse.preference import FEWEST, preferences, signed
+from stressbed.analyse.conclusions.preference import FEWEST, preferences, signed
+from stressbed.analyse.conclusions.verdicts import LARGE, NOTICEABLE, Loss, sentence
 from stressbed.analyse.study import Analysed, Study, per_study
 from stressbed.analyse.table import Table
-from stressbed.analyse.verdicts import LARGE, NOTICEABLE, Loss, sentence
 from stressbed.config.entries import TransformationEntry
 from stressbed.config.load import Plan
 from stressbed.stats.interval import DegenerateWarning

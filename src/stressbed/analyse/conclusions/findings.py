@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from stressbed.analyse.aggregate import AXES
+from stressbed.analyse.conclusions.paper import reported
+from stressbed.analyse.conclusions.preference import listed
 from stressbed.analyse.names import ALL_DATASETS, AXIS_LABELS, Names
-from stressbed.analyse.paper import reported
-from stressbed.analyse.preference import listed
 
 Tables = Mapping[str, pd.DataFrame]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from stressbed.analyse.gap import setting_gap, setting_gap_by_embedder
-from stressbed.analyse.halves import split_half_table
-from stressbed.analyse.profiles import axis_correlations, axis_profiles, drops_by_cell
-from stressbed.analyse.ranks import hteb_ranks
-from stressbed.analyse.shifts import shifts
-from stressbed.analyse.size import size_ablation
-from stressbed.analyse.stability import rank_stability, rank_stability_by_dataset, seed_spread
+from stressbed.analyse.statistics.gap import setting_gap, setting_gap_by_embedder
+from stressbed.analyse.statistics.halves import split_half_table
+from stressbed.analyse.statistics.profiles import axis_correlations, axis_profiles, drops_by_cell
+from stressbed.analyse.statistics.ranks import hteb_ranks
+from stressbed.analyse.statistics.shifts import shifts
+from stressbed.analyse.statistics.size import size_ablation
+from stressbed.analyse.statistics.stability import rank_stability, rank_stability_by_dataset, seed_spread
+from stressbed.analyse.statistics.translated import translated_datasets
+from stressbed.analyse.statistics.zero_shot import zero_shot
 from stressbed.analyse.study import Analysed
 from stressbed.analyse.table import Table
-from stressbed.analyse.translated import translated_datasets
-from stressbed.analyse.zero_shot import zero_shot
 
 STATISTICS: Mapping[str, Callable[[Analysed], Table]] = MappingProxyType(
     {

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from stressbed.analyse.aggregate import AXES, ORIGINAL
-from stressbed.analyse.profiles import Rows
-from stressbed.analyse.study import TOTAL, Analysed, Study, per_study
+from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
 
 COLUMNS = ("family", "embedder", "parameters", ORIGINAL, *AXES, TOTAL, "drop")

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from stressbed.analyse.item_panels import Panel
-from stressbed.analyse.item_statistics import GoldRanks, average_precision, mean, pearson
+from stressbed.analyse.items.panels import Panel
+from stressbed.analyse.items.weighted import GoldRanks, average_precision, mean, pearson
 from stressbed.stats.interval import Floats
 
 Kind = Literal["mean", "spearman", "pearson", "average precision"]

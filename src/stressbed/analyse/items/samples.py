@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from stressbed.analyse.item_panels import Panel
-from stressbed.analyse.item_scores import Statistic, statistic_of
-from stressbed.analyse.item_statistics import draw_weights
+from stressbed.analyse.items.panels import Panel
+from stressbed.analyse.items.scores import Statistic, statistic_of
+from stressbed.analyse.items.weighted import draw_weights
 from stressbed.stats.interval import Floats
 
 TOLERANCE = 0.01

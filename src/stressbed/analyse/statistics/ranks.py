@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stressbed.analyse.aggregate import ORIGINAL
-from stressbed.analyse.profiles import Rows
-from stressbed.analyse.study import TOTAL, Analysed, Study, per_study
+from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
 from stressbed.stats.bootstrap import mean_intervals, rank_intervals
 from stressbed.stats.coverage import coverage_note

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from stressbed.analyse.item_panels import blocks, read_blocks, read_groups
-from stressbed.analyse.items import item_intervals
-from stressbed.analyse.items_causes import item_causes
-from stressbed.analyse.items_worst import worst_items
+from stressbed.analyse.items.causes import item_causes
+from stressbed.analyse.items.intervals import item_intervals
+from stressbed.analyse.items.panels import blocks, read_blocks, read_groups
+from stressbed.analyse.items.worst import worst_items
 from stressbed.analyse.names import Names
 from stressbed.analyse.write import write_table
 from stressbed.config.load import Plan

@@ -6,8 +6,7 @@ import logging
 
 import pandas as pd
 
-from stressbed.analyse.profiles import Rows
-from stressbed.analyse.study import TOTAL, Analysed, Pairs, Study, per_study
+from stressbed.analyse.study import TOTAL, Analysed, Pairs, Rows, Study, per_study
 from stressbed.analyse.table import Table
 from stressbed.config.load import Plan
 

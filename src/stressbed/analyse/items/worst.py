@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stressbed.analyse.item_panels import Panel, panels
-from stressbed.analyse.item_scores import per_item
-from stressbed.analyse.items import Facts, cell_facts, in_order
+from stressbed.analyse.items.intervals import Facts, cell_facts, in_order
+from stressbed.analyse.items.panels import Panel, panels
+from stressbed.analyse.items.scores import per_item
 from stressbed.analyse.names import Names
-from stressbed.analyse.table import Table
-from stressbed.analyse.tables import finish
+from stressbed.analyse.table import Table, finish
 
 PER_CELL = 3
 """Items of each embedder, dataset and transformation; seeds compete for them."""

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stressbed.analyse.item_panels import VARIANT, Panel, Variant, panels
-from stressbed.analyse.item_scores import Statistic, statistic_of
-from stressbed.analyse.item_statistics import draw_weights
+from stressbed.analyse.items.panels import VARIANT, Panel, Variant, panels
+from stressbed.analyse.items.scores import Statistic, statistic_of
+from stressbed.analyse.items.weighted import draw_weights
 from stressbed.analyse.names import Names
-from stressbed.analyse.table import Table
-from stressbed.analyse.tables import finish
+from stressbed.analyse.table import Table, finish
 from stressbed.collect.schema import ALL, OK
 from stressbed.fingerprint import text_digest
 from stressbed.stats.coverage import coverage_note

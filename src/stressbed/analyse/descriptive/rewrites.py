@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from stressbed.analyse.names import Names
-from stressbed.analyse.table import Table
-from stressbed.analyse.tables import finish, ordered
+from stressbed.analyse.table import Table, finish, ordered
 from stressbed.transform.flags import FLAGS
 from stressbed.transform.outcome import OUTCOMES
 

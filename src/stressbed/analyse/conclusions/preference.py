@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from stressbed.analyse.item_samples import ItemSamples, NoSamplesError, item_samples
+from stressbed.analyse.items.samples import ItemSamples, NoSamplesError, item_samples
 from stressbed.analyse.study import TOTAL, Study, with_axes
 from stressbed.stats.interval import DegenerateWarning, Floats
 from stressbed.stats.location import hodges_lehmann, holm

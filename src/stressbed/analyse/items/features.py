@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from stressbed.analyse.item_panels import VARIANT, Variant, runs
+from stressbed.analyse.items.panels import VARIANT, Variant, runs
 from stressbed.stats.interval import Floats
 
 MEASURED = ("length_ratio", "edit_distance", "drift")

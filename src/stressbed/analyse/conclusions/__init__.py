@@ -1,0 +1,1 @@
+"""What a run comes to, in words: findings, verdicts, and which statistics they rest on."""
