@@ -59,7 +59,7 @@ onstart:
 
 onsuccess:
     write_report(grid, snakefile(workflow))
-    logger.info("\n".join(["Results:", *where_results_are(grid)]))
+    logger.info("\n".join(["Results:", *where_results_are(grid.plan)]))
 
 
 onerror:

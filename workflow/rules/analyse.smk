@@ -1,24 +1,24 @@
 rule analyse:
     input:
-        scores=grid.run_path("scores.parquet"),
+        scores=run_folder.path("scores.parquet"),
         transforms=lambda wc: chosen().all_rewrites(paths.TRANSFORM),
     output:
         [
             report(
-                grid.run_path(f"tables/{table}.csv"),
-                caption=f"../report/{grid.caption(table)}.rst",
-                category=grid.category(table),
+                run_folder.path(f"tables/{table}.csv"),
+                caption=f"../report/{run_folder.caption(table)}.rst",
+                category=run_folder.category(table),
                 labels={"table": table},
             )
-            for table in grid.tables
+            for table in run_folder.tables
         ],
         expand(
-            grid.run_path("tables/{table}.{suffix}"),
-            table=grid.tables,
+            run_folder.path("tables/{table}.{suffix}"),
+            table=run_folder.tables,
             suffix=["md", "tex"],
         ),
     log:
-        grid.run_path("logs/analyse.log"),
+        run_folder.path("logs/analyse.log"),
     resources:
         **needs.of("analyse"),
     params:
@@ -32,27 +32,27 @@ rule analyse:
 
 rule analyse_items:
     input:
-        scores=grid.run_path("scores.parquet"),
-        item_values=grid.run_path("items.parquet"),
-        texts=grid.run_path("item_texts.parquet"),
-        drift=grid.run_path("item_drift.parquet"),
+        scores=run_folder.path("scores.parquet"),
+        item_values=run_folder.path("items.parquet"),
+        texts=run_folder.path("item_texts.parquet"),
+        drift=run_folder.path("item_drift.parquet"),
     output:
         [
             report(
-                grid.run_path(f"tables/{table}.csv"),
+                run_folder.path(f"tables/{table}.csv"),
                 caption=f"../report/{table}.rst",
-                category=grid.category(table),
+                category=run_folder.category(table),
                 labels={"table": table},
             )
-            for table in grid.item_tables
+            for table in run_folder.item_tables
         ],
         expand(
-            grid.run_path("tables/{table}.{suffix}"),
-            table=grid.item_tables,
+            run_folder.path("tables/{table}.{suffix}"),
+            table=run_folder.item_tables,
             suffix=["md", "tex"],
         ),
     log:
-        grid.run_path("logs/analyse_items.log"),
+        run_folder.path("logs/analyse_items.log"),
     resources:
         **needs.of("analyse"),
     params:
@@ -66,32 +66,34 @@ rule analyse_items:
 
 rule conclude:
     input:
-        scores=grid.run_path("scores.parquet"),
-        item_values=grid.run_path("items.parquet"),
-        tables=expand(grid.run_path("tables/{table}.csv"), table=grid.analysed_tables),
+        scores=run_folder.path("scores.parquet"),
+        item_values=run_folder.path("items.parquet"),
+        tables=expand(
+            run_folder.path("tables/{table}.csv"), table=run_folder.analysed_tables
+        ),
     output:
         [
             report(
-                grid.run_path(f"tables/{table}.csv"),
+                run_folder.path(f"tables/{table}.csv"),
                 caption=f"../report/{table}.rst",
-                category=grid.category(table),
+                category=run_folder.category(table),
                 labels={"table": table},
             )
-            for table in grid.conclusions
+            for table in run_folder.conclusions
         ],
         expand(
-            grid.run_path("tables/{table}.{suffix}"),
-            table=grid.conclusions,
+            run_folder.path("tables/{table}.{suffix}"),
+            table=run_folder.conclusions,
             suffix=["md", "tex"],
         ),
         findings=report(
-            grid.run_path("findings.md"),
+            run_folder.path("findings.md"),
             caption="../report/findings.rst",
             category="2. Scores",
             labels={"table": "findings"},
         ),
     log:
-        grid.run_path("logs/conclude.log"),
+        run_folder.path("logs/conclude.log"),
     resources:
         **needs.of("analyse"),
     params:

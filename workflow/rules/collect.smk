@@ -3,10 +3,10 @@ rule collect:
         lambda wc: chosen().all_cells(paths.SCORE),
         lambda wc: chosen().datasets(paths.MANIFEST),
     output:
-        scores=grid.run_path("scores.parquet"),
-        item_values=grid.run_path("items.parquet"),
+        scores=run_folder.path("scores.parquet"),
+        item_values=run_folder.path("items.parquet"),
     log:
-        grid.run_path("logs/collect.log"),
+        run_folder.path("logs/collect.log"),
     resources:
         **needs.of("collect"),
     params:
@@ -26,10 +26,10 @@ rule collect_texts:
         lambda wc: chosen().datasets(paths.TEXTS),
         lambda wc: chosen().datasets(paths.INPUTS),
     output:
-        texts=grid.run_path("item_texts.parquet"),
-        drift=grid.run_path("item_drift.parquet"),
+        texts=run_folder.path("item_texts.parquet"),
+        drift=run_folder.path("item_drift.parquet"),
     log:
-        grid.run_path("logs/collect_texts.log"),
+        run_folder.path("logs/collect_texts.log"),
     resources:
         **needs.of("collect"),
     params:

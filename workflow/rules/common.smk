@@ -12,10 +12,15 @@ from stressbed.config.load import read_config
 from stressbed.errors import StressbedError
 from stressbed.report.after import write_report
 from stressbed.resources import Needs
-from stressbed.workflow import Grid, where_results_are
-from stressbed.workflow_human import HumanGrid
-from stressbed.workflow_selection import SelectionGrid
-from stressbed.workflow_translation import TranslationGrid
+from stressbed.workflow import (
+    Grid,
+    HumanGrid,
+    RunFolder,
+    SelectionGrid,
+    TranslationGrid,
+    cells_to_compute,
+    where_results_are,
+)
 
 try:
     for file in workflow.overwrite_configfiles:
@@ -26,6 +31,7 @@ except StressbedError as error:
     sys.exit(f"\n{error}\n")
 
 
+run_folder = RunFolder(grid.plan)
 selection, people = SelectionGrid(grid.plan), HumanGrid(grid.plan)
 translations = TranslationGrid(grid.plan)
 needs = Needs(grid.plan)

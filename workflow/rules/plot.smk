@@ -1,37 +1,37 @@
 rule plot:
     input:
         expand(
-            grid.run_path("tables/{table}.{suffix}"),
-            table=grid.figure_tables,
+            run_folder.path("tables/{table}.{suffix}"),
+            table=run_folder.figure_tables,
             suffix=["csv", "md"],
         ),
     output:
         expand(
-            grid.run_path("figures/{figure}.{suffix}"),
-            figure=[*grid.figures, *grid.cards],
+            run_folder.path("figures/{figure}.{suffix}"),
+            figure=[*run_folder.figures, *run_folder.cards],
             suffix=["pdf", "png", "csv"],
         ),
         [
             report(
-                grid.run_path(f"figures/{figure}.svg"),
+                run_folder.path(f"figures/{figure}.svg"),
                 caption=f"../report/{figure}.rst",
                 category="1. Figures",
                 labels={"figure": figure},
             )
-            for figure in grid.figures
+            for figure in run_folder.figures
         ],
         [
             report(
-                grid.run_path(f"figures/{card}.svg"),
+                run_folder.path(f"figures/{card}.svg"),
                 caption="../report/card.rst",
                 category="1. Figures",
                 subcategory="Cards",
                 labels={"figure": card},
             )
-            for card in grid.cards
+            for card in run_folder.cards
         ],
     log:
-        grid.run_path("logs/plot.log"),
+        run_folder.path("logs/plot.log"),
     resources:
         **needs.of("plot"),
     params:

@@ -1,9 +1,9 @@
 # The report itself (report.html) is written by Snakemake after the run, from what is marked here.
 rule config:
     output:
-        grid.run_path("config.yaml"),
+        run_folder.path("config.yaml"),
     log:
-        grid.run_path("logs/config.log"),
+        run_folder.path("logs/config.log"),
     localrule: True
     params:
         resolved=grid.resolved_config(),
@@ -15,20 +15,20 @@ rule config:
 
 rule summary:
     input:
-        scores=grid.run_path("scores.parquet"),
+        scores=run_folder.path("scores.parquet"),
         jobs=lambda wc: [*chosen().all_jobs(), *translations.jobs()],
         selection=selection.winner_files,
     output:
-        grid.run_path("summary.json"),
+        run_folder.path("summary.json"),
         report(
-            grid.run_path("summary.csv"),
+            run_folder.path("summary.csv"),
             caption="../report/summary.rst",
             category="5. What it took",
             labels={"table": "summary"},
         ),
-        grid.run_path("summary.md"),
+        run_folder.path("summary.md"),
     log:
-        grid.run_path("logs/summary.log"),
+        run_folder.path("logs/summary.log"),
     resources:
         **needs.of("report"),
     params:
@@ -42,11 +42,11 @@ rule summary:
 
 rule page:
     input:
-        grid.page_inputs,
+        run_folder.page_inputs,
     output:
-        grid.run_path("robustness.html"),
+        run_folder.path("robustness.html"),
     log:
-        grid.run_path("logs/page.log"),
+        run_folder.path("logs/page.log"),
     resources:
         **needs.of("report"),
     params:
@@ -61,10 +61,10 @@ rule page:
 # Not part of the run: what a look at an unfinished or broken grid needs. Missing cells are rows.
 rule partial:
     log:
-        grid.run_path("logs/partial.log"),
+        run_folder.path("logs/partial.log"),
     params:
         config=grid.resolved_config(),
-        folder=grid.run_path("partial"),
+        folder=run_folder.path("partial"),
     message:
         "collect, analyse and draw the cells that are there"
     script:
@@ -73,7 +73,7 @@ rule partial:
 
 rule prefetch:
     log:
-        grid.run_path("logs/prefetch.log"),
+        run_folder.path("logs/prefetch.log"),
     params:
         config=grid.resolved_config(),
     message:
@@ -85,11 +85,11 @@ rule prefetch:
 # Neither is this: it counts and estimates, on the machine where Snakemake was called.
 rule plan:
     log:
-        grid.run_path("logs/plan.log"),
+        run_folder.path("logs/plan.log"),
     localrule: True
     params:
         config=grid.resolved_config(),
-        folder=grid.run_path("plan"),
+        folder=run_folder.path("plan"),
     message:
         "say what the run will take and what of it is done"
     script:

@@ -15,7 +15,7 @@ rule score:
         decides=lambda wc: grid.decides("score", wc),
         store=lambda wc, output: grid.path(paths.STORE),
         spec=lambda wc, output: grid.spec("embedders", "transformations"),
-        stale=lambda wc, input, output: grid.stale(output[:-1]),
+        stale=lambda wc, input, output: cells_to_compute(grid, output[:-1]),
     message:
         "score {wildcards}; cells to compute: {params.stale}"
     script:

@@ -23,7 +23,7 @@ from stressbed.plan.strings import Strings, encoded, shared_strings, strings_of
 from stressbed.plan.tokens import Tokens
 from stressbed.select.winner import outcome, resolved
 from stressbed.store import read_json
-from stressbed.workflow import Grid
+from stressbed.workflow import Grid, cells_to_compute
 
 
 @dataclass
@@ -239,7 +239,7 @@ def _stale(facts: Facts, embedder: str, dataset: str) -> set[str]:
     variants = {str(v): _path(facts, paths.SCORE, dataset, v, embedder) for v in facts.plan.variants}
     if not any(p.is_file() for p in variants.values()):
         return set(variants)
-    named = facts.grid.stale([str(p) for p in variants.values()])
+    named = cells_to_compute(facts.grid, [str(p) for p in variants.values()])
     missing = {v for v, p in variants.items() if not p.is_file()}
     return (set(named.split(", ")) & set(variants)) | missing
 

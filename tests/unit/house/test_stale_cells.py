@@ -19,7 +19,7 @@ from benchmarks.bench_scale import TRANSFORMATIONS, VARIANTS, fill, make_project
 from stressbed import paths  # noqa: E402
 from stressbed.config import load_run  # noqa: E402
 from stressbed.config.load import Plan  # noqa: E402
-from stressbed.workflow import Grid  # noqa: E402
+from stressbed.workflow import Grid, cells_to_compute  # noqa: E402
 
 Change = Callable[[Any], dict[str, Any]]
 
@@ -41,9 +41,8 @@ def plan(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
 def stale(plan: Plan) -> list[str]:
     grid = Grid.of(plan)
     at = {"embedder": plan.config.embedders[0], "dataset": plan.config.datasets[0]}
-    return [
-        v for v in grid.stale([p.format(**at) for p in grid.cells(paths.SCORE)]).split(", ") if v != "none"
-    ]
+    found = cells_to_compute(grid, [p.format(**at) for p in grid.cells(paths.SCORE)])
+    return [v for v in found.split(", ") if v != "none"]
 
 
 def changed(plan: Plan, kind: str, name: str, **values: Any) -> Plan:

@@ -13,7 +13,7 @@ from stressbed.config.check_human import FITTED
 from stressbed.config.model import HumanStudy
 from stressbed.fingerprint import digest
 from stressbed.human import FIGURES, PRESERVATION_TABLES, SHEET_FILES, TABLES
-from stressbed.workflow import VERSIONS
+from stressbed.workflow.deciding import version_line
 
 
 @dataclass(frozen=True)
@@ -104,4 +104,4 @@ class HumanGrid:
         return [_VERSION, f"rules={digest(rules)}", f"names={Names.of(self.plan).fingerprint()}"]
 
 
-_VERSION = f"human-version={VERSIONS['human']}"
+_VERSION = version_line("human")

@@ -15,9 +15,9 @@ from stressbed.config.entries import SelectionEntry
 from stressbed.fingerprint import digest
 from stressbed.select import FIGURES, SCREENING_TABLES, TABLES
 from stressbed.store import read_json
-from stressbed.workflow import VERSIONS, decided_by_flags, decided_by_generator
+from stressbed.workflow.deciding import decided_by_flags, decided_by_generator, version_line
 
-_VERSION = f"select-version={VERSIONS['select']}"
+_VERSION = version_line("select")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class SelectionGrid:
         """Return what decides a candidate's answers (`generate`) or rewrites (`transform`)."""
         catalogue = self.plan.catalogue
         return [
-            f"{stage}-version={VERSIONS[stage]}",
+            version_line(stage),
             *(
                 f"transformation:{t}={catalogue.transformation_identity(t)}"
                 for t in self.entry.transformations

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from stressbed import paths
 from stressbed.config import Plan
 from stressbed.config.translations import Translation
-from stressbed.workflow import VERSIONS, Grid, decided_by_flags_of, decided_by_generator
+from stressbed.workflow.deciding import decided_by_flags_of, decided_by_generator, version_line
+from stressbed.workflow.spec import spec
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class TranslationGrid:
         """Return what decides the answers (`generate`) or the translations (`transform`)."""
         made = self.translation(wildcards)
         return [
-            f"{stage}-version={VERSIONS[stage]}",
+            version_line(stage),
             f"transformation:{made.entry.id}={self.plan.catalogue.identity_of(made.entry)}",
             *decided_by_generator(self.plan, made.generator),
             *(decided_by_flags_of(self.plan, [made.entry]) if stage == "transform" else []),
@@ -86,6 +87,6 @@ class TranslationGrid:
     def spec(self, wildcards: Mapping[str, str], *kinds: str) -> str:
         """Return the catalogue entries that a script needs, as JSON; the transformation has one language."""
         made = self.translation(wildcards)
-        whole = json.loads(Grid(self.plan).spec(*kinds))
+        whole = json.loads(spec(self.plan, kinds))
         transformations = {made.entry.id: made.entry.model_dump(mode="json")}
         return json.dumps({**whole, "transformations": transformations, "seeds": [made.seed]}, sort_keys=True)
