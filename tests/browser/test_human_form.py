@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chromium import needs_chromium, start
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from stressbed.human.form import form
 from stressbed.human.sheets import Sheet
 
-selenium = pytest.importorskip("selenium", reason="needs browser: selenium is not installed")
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None or DRIVER is None, reason="needs browser: chromium and chromedriver"
-)
+pytestmark = needs_chromium
 
 TEXTS = {
     "t1": ("The dog sleeps on the mat.", "On the mat, the dog is asleep."),
@@ -33,14 +28,7 @@ TEXTS = {
 
 @pytest.fixture
 def browser(tmp_path: Path) -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1100,1000"):
-        options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={tmp_path / 'profile'}")
-    options.add_experimental_option("prefs", {"download.default_directory": str(tmp_path / "saved")})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
+    driver = start(tmp_path / "profile", width=1100, saved=tmp_path / "saved")
     yield driver
     driver.quit()
 

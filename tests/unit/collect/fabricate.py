@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from eight_transformations import EIGHT
 
 from stressbed import paths
 from stressbed.config.catalogue import Catalogue
@@ -19,16 +20,6 @@ from stressbed.config.entries import (
 from stressbed.config.load import Plan
 from stressbed.config.model import RunConfig
 
-EIGHT = {
-    "paraphrasing": ("Paraphrasing", "lexical_stylistic"),
-    "backtranslation": ("Backtranslation", "lexical_stylistic"),
-    "style_change": ("Style Change", "lexical_stylistic"),
-    "expansion": ("Expansion", "length"),
-    "summarisation": ("Summarisation", "length"),
-    "summarised_expansion": ("Summarised Expansion", "length"),
-    "translation": ("Translation", "language"),
-    "cross_translation": ("Cross-Translation", "language"),
-}
 FLAGS = [
     "identical", "empty", "ellipsis", "json_fragment", "reasoning_leak", "prefix_leak",
     "wrong_language", "runaway", "truncated", "summary_too_long",

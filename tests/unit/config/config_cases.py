@@ -176,14 +176,14 @@ class Case:
     do: str = ""
 
 
-def refused(case: Case, folder: Path) -> None:
-    """Make the mistake and check that it is refused alone, with its own message."""
+def refused(case: Case, folder: Path, kind: type[StressbedError] = ConfigError) -> None:
+    """Make the mistake and check that it is refused alone, by an error of its kind with its own message."""
     setup = Setup(folder)
     case.spoil(setup)
     problems = setup.problems()
     assert len(problems) == 1, [p.message() for p in problems]
     (problem,) = problems
-    assert isinstance(problem, ConfigError)
+    assert isinstance(problem, kind)
     assert case.what in problem.what
     assert case.where in problem.where
     assert re.search(case.allowed, problem.allowed)

@@ -1,12 +1,11 @@
 """Wrong local files: each is refused before any job, with dataset, table, file and row."""
 
 import io
-import re
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from config_cases import CORPUS, PAIRS, QRELS, QUERIES, SUMMARIES, TRAIN, Case, Setup, jsonl
+from config_cases import CORPUS, PAIRS, QRELS, QUERIES, SUMMARIES, TRAIN, Case, Setup, jsonl, refused
 
 from stressbed.errors import DataError
 
@@ -174,16 +173,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name.replace(" ", "-"))
 def test_a_wrong_file_is_refused_alone_and_explained(case, tmp_path):
-    setup = Setup(tmp_path)
-    case.spoil(setup)
-    problems = setup.problems()
-    assert len(problems) == 1, [p.message() for p in problems]
-    (problem,) = problems
-    assert isinstance(problem, DataError)
-    assert case.what in problem.what
-    assert case.where in problem.where
-    assert re.search(case.allowed, problem.allowed)
-    assert case.do in problem.do
+    refused(case, tmp_path, DataError)
 
 
 def test_a_file_in_another_encoding_is_read_when_it_is_named(tmp_path):

@@ -8,12 +8,10 @@ import math
 import pytest
 from loopback_endpoint import Reply, chat
 
-from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import IncompleteBatchError
 from stressbed.fingerprint import text_digest
 from stressbed.generate.asking import LazyEngine, ask_once
 from stressbed.generate.completions import CompletionStore
-from stressbed.generate.engines import open_engine
 from stressbed.generate.request import ChatRequest
 from stressbed.stopping import Stop
 
@@ -25,20 +23,13 @@ def rating(i=0, **kw):
 
 
 @pytest.fixture
-def make(endpoint, tmp_path):
-    opened = []
+def make(opened):
+    """Open an engine that tries often and waits little."""
 
-    def _make(**kw):
-        options = {"wait_scale": 0.002, "tries": 12, **kw.pop("engine_options", {})}
-        entry = GeneratorEntry(
-            id="judge", engine="openai", model="m", base_url=endpoint.url, engine_options=options, **kw
-        )
-        opened.append(open_engine(entry, cache=tmp_path / "store", folder=tmp_path))
-        return opened[-1]
+    def _make(engine_options=None, **kw):
+        return opened(engine_options={"wait_scale": 0.002, "tries": 12, **(engine_options or {})}, **kw)
 
-    yield _make
-    for engine in opened:
-        engine.close()
+    return _make
 
 
 def with_logprobs(text, tokens):

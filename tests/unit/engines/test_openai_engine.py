@@ -11,9 +11,7 @@ from email.utils import format_datetime
 import pytest
 from loopback_endpoint import Reply, chat
 
-from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import EngineError, IncompleteBatchError
-from stressbed.generate.engines import open_engine
 from stressbed.generate.engines.openai_engine import is_loopback
 from stressbed.generate.request import ChatRequest
 
@@ -25,21 +23,13 @@ def ask(text: str, **kw) -> ChatRequest:
 
 
 @pytest.fixture
-def make(endpoint, tmp_path):
-    opened = []
+def make(opened):
+    """Open an engine that waits little."""
 
-    def _make(**kw):
-        options = {**FAST, **kw.pop("engine_options", {})}
-        fields = {"id": "g", "engine": "openai", "model": "m", "base_url": endpoint.url, **kw}
-        engine = open_engine(
-            GeneratorEntry(engine_options=options, **fields), cache=tmp_path / "store", folder=tmp_path
-        )
-        opened.append(engine)
-        return engine
+    def _make(engine_options=None, **kw):
+        return opened(engine_options={**FAST, **(engine_options or {})}, **kw)
 
-    yield _make
-    for engine in opened:
-        engine.close()
+    return _make
 
 
 def run(engine, requests):

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pandas as pd
@@ -64,17 +65,27 @@ def plain(n: int, start: int = 0, **more: object) -> list[dict[str, object]]:
     return [{"original": f"text {i}", "text": f"rewrite {i}", **more} for i in range(start, start + n)]
 
 
+def exported(
+    files: list[Path],
+    folder: Path,
+    study: HumanStudy | None = None,
+    dataset_folders: dict[str, Path] | None = None,
+) -> dict[str, Any]:
+    """Export sheets with the shipped transformations and return the manifest."""
+    return export(
+        transforms=files,
+        study=study or HumanStudy(),
+        transformations=entries(),
+        dataset_folders=dataset_folders or {},
+        folder=folder,
+    )
+
+
 def awkward(folder: Path) -> Path:
     """Export one sheet of the awkward texts and return its CSV."""
     rows = [{"original": t, "text": t} for t in AWKWARD]
     path = rewrites(folder, "d", "paraphrasing", rows)
-    export(
-        transforms=[path],
-        study=HumanStudy(),
-        transformations=entries(),
-        dataset_folders={},
-        folder=folder / "out",
-    )
+    exported([path], folder / "out")
     return folder / "out/sheets/quality_paraphrasing_eng-Latn.csv"
 
 
@@ -82,13 +93,7 @@ def test_fallbacks_and_drops_are_left_out_copies_stay(tmp_path: Path) -> None:
     rows = plain(6)
     rows[0]["outcome"], rows[1]["outcome"], rows[2]["identical"] = "fallback", "dropped", True
     path = rewrites(tmp_path, "d", "paraphrasing", rows)
-    found = export(
-        transforms=[path],
-        study=HumanStudy(),
-        transformations=entries(),
-        dataset_folders={},
-        folder=tmp_path / "out",
-    )
+    found = exported([path], tmp_path / "out")
     items = pd.read_parquet(tmp_path / "out/items.parquet")
     assert set(items["original"]) == {f"text {i}" for i in range(2, 6)}
     assert found["groups"]["paraphrasing"] == {"asked": 100, "drawn": 4, "fallbacks": 1, "dropped": 1}
@@ -149,13 +154,7 @@ def test_no_original_twice_and_only_the_languages_asked_for(tmp_path: Path) -> N
 def test_nothing_to_rate_is_an_error(tmp_path: Path) -> None:
     path = rewrites(tmp_path, "d", "paraphrasing", plain(3, outcome="fallback"))
     with pytest.raises(DataError, match="nothing to rate"):
-        export(
-            transforms=[path],
-            study=HumanStudy(),
-            transformations=entries(),
-            dataset_folders={},
-            folder=tmp_path,
-        )
+        exported([path], tmp_path)
 
 
 def test_the_files_are_the_same_bytes_again(tmp_path: Path) -> None:
@@ -314,13 +313,7 @@ def test_pairs_are_rated_in_both_forms(tmp_path: Path) -> None:
     ]
     kept = LabelPreservation(dataset="sts", transformations=["paraphrasing", "translation"], pairs=5)
     out = tmp_path / "out"
-    found = export(
-        transforms=files,
-        study=HumanStudy(label_preservation=kept),
-        transformations=entries(),
-        dataset_folders={"sts": sts(tmp_path)},
-        folder=out,
-    )
+    found = exported(files, out, HumanStudy(label_preservation=kept), {"sts": sts(tmp_path)})
     items = pd.read_parquet(out / "items.parquet").query("kind == 'similarity'")
     assert found["pairs"] == {t: {"asked": 5, "drawn": 5} for t in kept.transformations}
     assert items.groupby(["transformation", "pair_id"])["form"].agg(sorted).map(tuple).unique().tolist() == [
@@ -340,10 +333,6 @@ def test_pairs_need_an_sts_dataset(tmp_path: Path) -> None:
     kept = LabelPreservation(dataset="sts", transformations=["paraphrasing"])
     files = [paired(tmp_path, "paraphrasing", lost=0)]
     with pytest.raises(DataError, match="Retrieval"):
-        export(
-            transforms=files,
-            study=HumanStudy(label_preservation=kept),
-            transformations=entries(),
-            dataset_folders={"sts": sts(tmp_path, "Retrieval")},
-            folder=tmp_path / "out",
+        exported(
+            files, tmp_path / "out", HumanStudy(label_preservation=kept), {"sts": sts(tmp_path, "Retrieval")}
         )

@@ -2,21 +2,14 @@
 
 import numpy as np
 import pandas as pd
+from eight_transformations import AXES, EIGHT
 
 from stressbed.analyse.names import Names
 from stressbed.analyse.write import to_csv
 
-EIGHT = {
-    "paraphrasing": ("Paraphrasing", "lexical_stylistic", 3.0),
-    "backtranslation": ("Backtranslation", "lexical_stylistic", 1.8),
-    "style_change": ("Style Change", "lexical_stylistic", 4.1),
-    "expansion": ("Expansion", "length", 6.0),
-    "summarisation": ("Summarisation", "length", 3.2),
-    "summarised_expansion": ("Summarised Expansion", "length", 5.2),
-    "translation": ("Translation", "language", 15.0),
-    "cross_translation": ("Cross-Translation", "language", 18.0),
-}
-AXES = ("lexical_stylistic", "length", "language")
+EFFECTS = dict(zip(EIGHT, (3.0, 1.8, 4.1, 6.0, 3.2, 5.2, 15.0, 18.0), strict=True))
+"""Points that a transformation costs on average."""
+
 MODELS = [
     ("All-MiniLM-L12-v2", 33, ""), ("MXBAI-Embed-Large-v1", 335, ""),
     ("Paraphrase-Multilingual-MPNet", 278, ""), ("Jina-Embeddings-v5-Text-Small", 600, ""),
@@ -55,8 +48,8 @@ def drops_by_cell(names, rng, scale=1.0):
         level, ease = rng.uniform(45, 82), rng.lognormal(0, 0.4)
         for e in names.embedders:
             original = float(np.clip(level + skill[e] + rng.normal(0, 2), 5, 98))
-            for t, (_, axis, size) in EIGHT.items():
-                drop = scale * size * weak[e, t] * ease + rng.normal(0, 2)
+            for t, (_, axis) in EIGHT.items():
+                drop = scale * EFFECTS[t] * weak[e, t] * ease + rng.normal(0, 2)
                 rows.append((e, d, t, axis, original, min(drop, original)))
     return pd.DataFrame(rows, columns=["embedder", "dataset", "transformation", "axis", "original", "drop"])
 
@@ -90,7 +83,7 @@ def hteb_ranks(scores, rng):
 
 def shifts(cells, rng):
     rows = []
-    for t, (_, axis, _) in EIGHT.items():
+    for t, (_, axis) in EIGHT.items():
         delta = -cells.loc[cells["transformation"] == t, "drop"]
         half = 1.96 * delta.std() / np.sqrt(len(delta)) if len(delta) > 1 else np.nan
         shift = delta.median()

@@ -3,15 +3,13 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from fabricate import EIGHT
+from eight_transformations import AXES, EIGHT
 from matplotlib.colors import to_hex, to_rgb
 
 from stressbed.analyse.names import Names, short_number
 from stressbed.plot.dumbbell import axis_dumbbell
 from stressbed.plot.heatmap import colour_scale, delta_heatmap, grouped
 from stressbed.plot.style import COLOURS, new_figure, style
-
-AXES = ("lexical_stylistic", "length", "language")
 
 
 def make_names(embedders, generators=("llm",), **more):

@@ -2,25 +2,14 @@
 
 import numpy as np
 import pandas as pd
+from eight_transformations import AXES, EIGHT
 
 from stressbed.analyse.names import Names
-
-TRANSFORMATIONS = {
-    "paraphrasing": ("Paraphrasing", "lexical_stylistic"),
-    "backtranslation": ("Backtranslation", "lexical_stylistic"),
-    "style_change": ("Style Change", "lexical_stylistic"),
-    "expansion": ("Expansion", "length"),
-    "summarisation": ("Summarisation", "length"),
-    "summarised_expansion": ("Summarised Expansion", "length"),
-    "translation": ("Translation", "language"),
-    "cross_translation": ("Cross-Translation", "language"),
-}
-AXES = ["lexical_stylistic", "length", "language"]
 
 
 def make_names(embedders=4, datasets=5, *, generators=("llm",), settings=("all",), transformations=None):
     """Return names of a made run; datasets are dealt out to the settings in turn."""
-    kept = {t: TRANSFORMATIONS[t] for t in transformations or TRANSFORMATIONS}
+    kept = {t: EIGHT[t] for t in transformations or EIGHT}
     ids = [f"data-{i}" for i in range(datasets)]
     return Names(
         embedders={f"model-{i}": f"Model {chr(65 + i)}" for i in range(embedders)},
@@ -56,7 +45,7 @@ def by_dataset(names, rng):
                     }
                 )
     frame = pd.DataFrame(rows)
-    frame[AXES] = frame[AXES].astype(float)
+    frame[list(AXES)] = frame[list(AXES)].astype(float)
     frame["hteb"] = frame[axes_of(names)].mean(axis=1)
     return frame.assign(drop=frame["original"] - frame["hteb"], fallback_share=0.0)
 
