@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from stressbed import __version__, housekeeping, paths
 from stressbed.config import Plan, load_run
+from stressbed.config.checks import unusable
 from stressbed.config.load import read_config
-from stressbed.errors import StressbedError
+from stressbed.errors import ConfigError, StressbedError
 from stressbed.select.winner import resolved
 
 
@@ -20,10 +22,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     args = _parser().parse_args(argv)
     try:
-        return int(args.do(args))
+        _check_folders(args)
+        status = int(args.do(args))
+        sys.stdout.flush()
+        return status
     except StressbedError as e:
         sys.stderr.write(f"{e}\n")
-        return 1
+    except BrokenPipeError:
+        # Whoever read the output has gone, as in `stressbed plan CONFIG | head`: nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as e:
+        if e.strerror is None:
+            raise
+        said = ConfigError(
+            f"a file or folder cannot be used: {e.strerror}", where=str(e.filename or "")[:200],
+            do="check the path, its permissions and the space on the disk",
+        )  # fmt: skip
+        sys.stderr.write(f"{said}\n")
+    return 1
+
+
+def _check_folders(args: argparse.Namespace) -> None:
+    """Refuse folders that cannot be written before any work is done.
+
+    Raises:
+        ConfigError: The folder of `--out` or `--results` is a file, or cannot be written or made.
+    """
+    for option in ("out", "results"):
+        folder: Path | None = getattr(args, option, None)
+        problem = "" if folder is None else unusable(folder)
+        if problem:
+            raise ConfigError(
+                f"the folder cannot be used: {problem}", where=f"--{option}", do="choose another folder"
+            )
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +11,14 @@ from pathlib import Path
 from stressbed import paths
 from stressbed.config import Plan
 from stressbed.config.entries import ModelSource
+from stressbed.errors import StoreError
 from stressbed.models import conversion_key, gguf_parts
 from stressbed.select.winner import outcome, resolved
 from stressbed.sources import resolve
+from stressbed.store import read_json
+
+LEFT_BEHIND = 24 * 3600
+"""Seconds after which a temporary file is no longer that of a job at work, but what a killed one left."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,11 @@ def survey(store: Path, plans: Sequence[Plan]) -> list[Entry]:
     """Return the parts of a store and whether one of the plans names them.
 
     Completions are kept or removed by generator, vectors by embedder, models by model, cells one
-    by one: a cell is named if it is the present result of one of the plans' cells.
+    by one: a cell is named if it is the present result of one of the plans' cells. Temporary files of jobs
+    that may be at work are left out.
+
+    Raises:
+        StoreError: A cell's file is damaged, so that it is not known which entry it names.
     """
     generators = {p.generator_identity(g): g for p in plans for g in p.generators}
     embedders = {p.embedder_identity(e): e for p in plans for e in p.config.embedders}
@@ -56,7 +65,10 @@ def survey(store: Path, plans: Sequence[Plan]) -> list[Entry]:
         name = models.get(folder.name)
         found.append(Entry("models", name or folder.name, folder, _size(folder), name is not None))
     for path in sorted((store / "cells").glob("??/*")):
-        found.append(Entry("cells", path.name, path, path.stat().st_size, path.name in fingerprints))
+        size = _size(path)
+        if path.name.startswith(".") and time.time() - _changed(path) < LEFT_BEHIND:
+            continue
+        found.append(Entry("cells", path.name, path, size, path.name in fingerprints))
     return found
 
 
@@ -66,10 +78,10 @@ def remove(entries: Sequence[Entry]) -> int:
     for entry in entries:
         if entry.named:
             continue
-        if entry.path.is_dir():
+        if entry.path.is_dir() and not entry.path.is_symlink():
             shutil.rmtree(entry.path)
         else:
-            entry.path.unlink()
+            entry.path.unlink(missing_ok=True)
         freed += entry.size
     return freed
 
@@ -121,13 +133,35 @@ def _present_cells(plan: Plan) -> Iterator[str]:
         for variant in plan.variants:
             name = paths.SCORE.format(embedder=embedder, dataset=dataset, variant=str(variant))
             path = plan.results / name
-            if path.exists():
-                yield json.loads(path.read_text(encoding="utf-8"))["fingerprint"]
+            try:
+                fingerprint = read_json(path).get("fingerprint")
+            except FileNotFoundError:
+                continue
+            if not isinstance(fingerprint, str):
+                raise StoreError(
+                    "a cell does not say what it was made of", where=str(path),
+                    do="delete this file and run again: it is made anew",
+                )  # fmt: skip
+            yield fingerprint
 
 
 def _folders(root: Path) -> list[Path]:
     return sorted(p for p in root.iterdir() if p.is_dir()) if root.is_dir() else []
 
 
-def _size(folder: Path) -> int:
-    return sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
+def _size(path: Path) -> int:
+    """Return the bytes of a file, or of all files in a folder; those that vanish meanwhile count nothing."""
+    total = 0
+    for each in [path, *(path.rglob("*") if path.is_dir() else ())]:
+        try:
+            total += each.lstat().st_size if not each.is_dir() or each.is_symlink() else 0
+        except FileNotFoundError:
+            continue
+    return total
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:
+        return time.time()

@@ -16,6 +16,7 @@ from stressbed.compare.changes import changes
 from stressbed.compare.differences import BEFORE, Sampling, run_cells, run_differences
 from stressbed.compare.pairing import Pairing, pair_runs
 from stressbed.compare.runs import Run, read_run
+from stressbed.config.values import MOST_RESAMPLES
 from stressbed.errors import ConfigError
 from stressbed.store import write_text
 
@@ -57,15 +58,18 @@ def compare_runs(
         seed: Seed of that draw.
 
     Raises:
-        ConfigError: A run is not there or not finished, no embedder is in both, or too few samples.
+        ConfigError: A run is not there or not finished, no embedder is in both, or samples or seed are wrong.
         DataError: No data are the same in both.
         StoreError: A file of the results is damaged.
     """
-    if resamples < FEWEST_RESAMPLES:
+    if not FEWEST_RESAMPLES <= resamples <= MOST_RESAMPLES:
+        much = "few" if resamples < FEWEST_RESAMPLES else "many"
         raise ConfigError(
-            f"{resamples} bootstrap samples are too few", where="--resamples",
-            allowed=f"{FEWEST_RESAMPLES} or more",
+            f"{resamples} bootstrap samples are too {much}", where="--resamples",
+            allowed=f"{FEWEST_RESAMPLES} to {MOST_RESAMPLES}",
         )  # fmt: skip
+    if seed < 0:
+        raise ConfigError(f"the seed {seed} is negative", where="--seed", allowed="0 or more")
     before, after = read_run(first), read_run(second)
     pairing = pair_runs(before, after, mapping)
     names = names_of(before, after, pairing)

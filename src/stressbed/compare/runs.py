@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from stressbed import paths
+from stressbed.collect import schema
 from stressbed.config import Plan, load_run
 from stressbed.config.load import read_config
+from stressbed.config.yamlfile import read_mapping
 from stressbed.errors import ConfigError, StressbedError, suggest
 from stressbed.select.winner import resolved
-from stressbed.store import Store, read_json, read_parquet
+from stressbed.store import Store, read_json, read_parquet, reading
 
 CELLS = "cells"
 """Folder of the cells in the store."""
@@ -61,7 +62,7 @@ class Run:
     @property
     def name(self) -> str:
         """Name of the run."""
-        return self.folder.name
+        return self.folder.resolve().name
 
     @property
     def results(self) -> Path:
@@ -119,11 +120,13 @@ class Run:
         """
         import pyarrow.compute as pc
 
+        path = self.folder / ITEMS
         try:
-            table = read_parquet(self.folder / ITEMS)
+            table = read_parquet(path)
         except FileNotFoundError:
             return pd.DataFrame()
-        chosen = pc.and_(pc.equal(table["embedder"], embedder), pc.equal(table["dataset"], dataset))
+        with reading(path):
+            chosen = pc.and_(pc.equal(table["embedder"], embedder), pc.equal(table["dataset"], dataset))
         found: pd.DataFrame = table.filter(chosen).to_pandas()
         return found
 
@@ -132,11 +135,17 @@ def read_run(source: str) -> Run:
     """Return a run, given its config or its folder.
 
     Raises:
-        ConfigError: There is no such file or folder, or the run has not been made.
+        ConfigError: There is no such file or folder, the run has not been made, or its config is damaged.
         StoreError: Its scores are damaged.
     """
     path = Path(source)
-    if path.is_file():
+    try:
+        is_file = path.is_file()
+    except OSError as e:  # such as a name that is too long
+        raise ConfigError(f"this is no path: {e.strerror}", where=f"{source:.80}") from e
+    if is_file and path.name == SCORES:
+        path = path.parent  # the file in the run's folder was named
+    elif is_file:
         plan = resolved(load_run(read_config(path)))
         return _read(plan.run_folder, plan, f"make it first: `snakemake --configfile {source}`")
     if not path.is_dir():
@@ -151,12 +160,14 @@ def read_run(source: str) -> Run:
 
 def _read(folder: Path, plan: Plan | None, remedy: str) -> Run:
     try:
-        scores = read_parquet(folder / SCORES).to_pandas()
+        scores = read_parquet(folder / SCORES, schema.SCORES.names).to_pandas()
     except FileNotFoundError as e:
         raise ConfigError("the run has no scores yet", where=str(folder / SCORES), do=remedy) from e
+    if scores.empty:
+        raise ConfigError("the run has no cells", where=str(folder / SCORES), do=remedy)
     config = folder / CONFIG
-    held = yaml.safe_load(config.read_text(encoding="utf-8")) if config.is_file() else {}
-    return Run(folder, held or {}, scores, plan)
+    held = read_mapping(config, "run's config") if config.is_file() else {}
+    return Run(folder, held, scores, plan)
 
 
 def _plan_of(folder: Path) -> Plan | None:

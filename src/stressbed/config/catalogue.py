@@ -56,7 +56,7 @@ def problems_of(error: ValidationError, where: str, model: type[BaseModel]) -> I
             expected = str(e.get("ctx", {}).get("expected", "")).replace("'", "")
             known = expected.replace(" or ", ", ").split(", ")
             yield ConfigError(
-                f"{e['msg']}, got {e['input']!r:.80}",
+                f"{str(e['msg']).removeprefix('Value error, ')}, got {e['input']!r:.80}",
                 where=place,
                 allowed=expected,
                 do=suggest(str(e["input"]), known) if expected else "",
@@ -168,15 +168,22 @@ def identity(kind: str, entry: Strict) -> str:
 
 
 def _files(sources: list[Path], problems: list[StressbedError]) -> Iterator[Path]:
+    """Yield the files of a catalogue, each once: a folder may be named beside a file in it."""
+    seen: set[Path] = set()
     for source in sources:
         if source.is_dir():
-            yield from sorted(p for p in source.rglob("*") if p.suffix in {".yaml", ".yml"})
+            found = sorted(p for p in source.rglob("*") if p.suffix in {".yaml", ".yml"} and p.is_file())
         elif source.is_file():
-            yield source
+            found = [source]
         else:
             problems.append(
                 ConfigError("no such catalogue file or folder", where=str(source), do="check the path")
             )
+            continue
+        for path in found:
+            if path.resolve() not in seen:
+                seen.add(path.resolve())
+                yield path
 
 
 def _entries(path: Path, problems: list[StressbedError]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -11,6 +11,7 @@ from stressbed.config.check_datasets import check_dataset
 from stressbed.config.check_human import check_human
 from stressbed.config.check_markers import check_markers
 from stressbed.config.check_models import check_ability, check_embedder, check_generator
+from stressbed.config.check_names import check_names
 from stressbed.config.check_selection import check_selection
 from stressbed.config.check_settings import check_settings
 from stressbed.config.check_transformations import check_pair, check_transformation
@@ -33,6 +34,7 @@ def check(plan: Plan) -> None:
     problems = [
         *lacking(plan),
         *names(plan),
+        *check_names(plan),
         *check_selection(plan),
         *check_settings(plan),
         *check_human(plan),
@@ -150,21 +152,27 @@ def shown(plan: Plan) -> Problem:
 
 def writable(results: Path) -> Problem:
     """Yield an error if the results folder cannot be written, or made."""
-    folder = results.absolute()
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    problem = ""
-    if not folder.is_dir():
-        problem = "is not a folder"
-    else:
-        try:
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-        except OSError as e:
-            problem = f"cannot be written: {e.strerror}"
+    problem = unusable(results)
     if problem:
         yield ConfigError(
-            f"the results folder cannot be used: {folder} {problem}",
+            f"the results folder cannot be used: {problem}",
             where="run config, key 'results'",
             do="choose another folder",
         )
+
+
+def unusable(folder: Path) -> str:
+    """Return why a folder cannot be written, or made where it is not there; nothing if it can."""
+    there = folder.absolute()
+    try:
+        if "\0" in str(folder):
+            return f"{str(folder)!r} has a null character"
+        while not there.exists() and there != there.parent:
+            there = there.parent
+        if not there.is_dir():
+            return f"{there} is not a folder"
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as e:
+        return f"{str(there)[:200]} cannot be written: {e.strerror}"
+    return ""

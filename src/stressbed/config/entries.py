@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from stressbed.config.model import Id, Strict
+from stressbed.config.model import Strict
 from stressbed.config.planted import Planted
+from stressbed.config.values import MOST_RESAMPLES, FilePath, GivenLabel, Id, Label, Seed
 
 TaskType = Literal[
     "Classification",
@@ -41,7 +42,7 @@ class TranslateDataset(Strict):
         default="translation",
         description="Whose prompt, limits and fallback rules are used; its `pool` is not.",
     )
-    seed: int = Field(default=1337, ge=0, description="Seed, where the generator samples.")
+    seed: Seed = Field(default=1337, description="Seed, where the generator samples.")
 
 
 class DatasetEntry(Strict):
@@ -50,7 +51,7 @@ class DatasetEntry(Strict):
     id: Id = Field(description="Name in run configs and paths.")
     task: str | None = Field(default=None, description="mteb task name; leave out for local files.")
     revision: str | None = Field(default=None, description="Revision of the task's data (mteb tasks).")
-    files: dict[str, str] = Field(
+    files: dict[str, FilePath] = Field(
         default={},
         description=(
             "Local files (CSV, JSONL, Parquet) by table: `train`, `test`, `corpus`, `queries`, `qrels`, "
@@ -124,7 +125,7 @@ class DatasetEntry(Strict):
 class ModelSource(Strict):
     """Where a model's files come from: hub id, folder, or an installed package."""
 
-    model: str = Field(
+    model: FilePath = Field(
         description=(
             "Hub id, folder, endpoint's model name, or `package:NAME/PATH` inside an installed package."
         )
@@ -165,7 +166,7 @@ class GeneratorEntry(ModelSource):
     """An LLM that rewrites texts."""
 
     id: Id = Field(description="Name in run configs and paths.")
-    label: str = Field(default="", description="Name in tables and figures.")
+    label: Label = Field(default="", description="Name in tables and figures.")
     engine: Engine = Field(description="Which engine runs it.")
     dtype: Dtype = Field(
         default="float32",
@@ -263,7 +264,7 @@ class TransformationEntry(Strict):
     """A transformation in its axis."""
 
     id: Id = Field(description="Name in run configs and paths.")
-    label: str = Field(description="Name in tables and figures.")
+    label: GivenLabel = Field(description="Name in tables and figures.")
     axis: Axis = Field(description="Axis it belongs to.")
     steps: list[Step] = Field(min_length=1, max_length=2, description="One or two LLM calls.")
     draw: Literal["none", "subset", "text"] = Field(
@@ -343,9 +344,9 @@ class SelectionEntry(Strict):
     rows: int | None = Field(
         default=None, gt=0, description="Screen so many rows (pairs, documents, ...) only, drawn at random."
     )
-    sample_seed: int = Field(default=0, ge=0, description="Seed of that draw.")
+    sample_seed: Seed = Field(default=0, description="Seed of that draw.")
     transformations: list[Id] = Field(min_length=1, description="Transformations that are screened.")
-    seed: int = Field(default=1337, ge=0, description="Seed of the rewriting.")
+    seed: Seed = Field(default=1337, description="Seed of the rewriting.")
     shortlist: int = Field(
         default=5, ge=2, description="So many candidates with the lowest error rates judge each other."
     )
@@ -358,7 +359,7 @@ class SelectionEntry(Strict):
             "token probabilities, where the engine gives them."
         ),
     )
-    resamples: int = Field(default=10_000, ge=100, description="Bootstrap resamples.")
+    resamples: int = Field(default=10_000, ge=100, le=MOST_RESAMPLES, description="Bootstrap resamples.")
     alpha: float = Field(default=0.05, gt=0, lt=1, description="Level of intervals and letters.")
     description: str = Field(default="", description="What it is.")
 
@@ -367,7 +368,7 @@ class EmbedderEntry(ModelSource):
     """A model under test."""
 
     id: Id = Field(description="Name in run configs and paths.")
-    label: str = Field(default="", description="Name in tables and figures.")
+    label: Label = Field(default="", description="Name in tables and figures.")
     family: str = Field(default="", description="Family of models that differ in size only, if any.")
     backend: Backend = Field(description="How it is loaded.")
     dtype: Dtype = Field(
@@ -386,7 +387,7 @@ class EmbedderEntry(ModelSource):
     )
     similarity: Literal["cosine", "dot"] = Field(default="cosine", description="Similarity function.")
     dimensions: int | None = Field(
-        default=None, gt=0, description="Size of its vectors, where it is a choice."
+        default=None, gt=0, le=1_000_000, description="Size of its vectors, where it is a choice."
     )
     batch_size: Annotated[int, Field(gt=0)] | Literal["auto"] = Field(
         default=64,

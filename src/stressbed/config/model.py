@@ -6,17 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from stressbed.paths import ID_PATTERN
+from stressbed.config.values import MOST_RESAMPLES, Colour, FilePath, GivenLabel, Id, Seed, Words
 
 
 class Strict(BaseModel):
-    """A model that refuses unknown keys and values of another type, and cannot be changed."""
+    """A model that refuses unknown keys, values of another type and infinity, and cannot be changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-Id = Annotated[str, Field(pattern=f"^{ID_PATTERN}$")]
-Colour = Annotated[str, Field(pattern="^#[0-9A-Fa-f]{6}$")]
 JobAxis = Literal["embedder", "dataset", "variant"]
 GenerateAxis = Literal["dataset", "generator"]
 
@@ -63,7 +61,7 @@ class HumanStudy(Strict):
             "twice as many, stratified by target language."
         ),
     )
-    seed: int = Field(default=0, ge=0, description="Seed of the draw and of the order on the sheets.")
+    seed: Seed = Field(default=0, description="Seed of the draw and of the order on the sheets.")
     source_languages: Annotated[list[str], Listed] = Field(
         default=[], description="Only texts in these languages; all by default."
     )
@@ -77,10 +75,10 @@ class HumanStudy(Strict):
     drift_embedder: Id | None = Field(
         default=None, description="Embedder of the drift; the run's first one by default."
     )
-    ratings: Annotated[list[str], Listed] = Field(
+    ratings: Annotated[list[FilePath], Listed] = Field(
         default=[], description="Filled sheets: files, or folders of them. Without any, sheets are written."
     )
-    resamples: int = Field(default=10_000, ge=100, description="Bootstrap resamples.")
+    resamples: int = Field(default=10_000, ge=100, le=MOST_RESAMPLES, description="Bootstrap resamples.")
 
 
 class Setting(Strict):
@@ -102,20 +100,22 @@ class Analysis(Strict):
             "dataset x embedder, which are not independent of each other."
         ),
     )
-    halves: int = Field(default=1000, ge=10, description="Random splits of the split-half reliability.")
-    resamples: int = Field(default=2000, ge=100, description="Bootstrap resamples.")
-    seed: int = Field(default=0, ge=0, description="Seed of both.")
+    halves: int = Field(
+        default=1000, ge=10, le=MOST_RESAMPLES, description="Random splits of the split-half reliability."
+    )
+    resamples: int = Field(default=2000, ge=100, le=MOST_RESAMPLES, description="Bootstrap resamples.")
+    seed: Seed = Field(default=0, description="Seed of both.")
 
 
 class RunConfig(Strict):
     """One run: which cells exist and where their results go."""
 
     run: Id = Field(description="Name of the run; its outputs go to `<results>/runs/<run>/`.")
-    description: str = Field(default="", description="A sentence for the report.")
-    results: str = Field(
+    description: Words = Field(default="", description="A sentence for the report.")
+    results: FilePath = Field(
         default="results", description="Folder of all results, relative to the working directory."
     )
-    catalogue: Annotated[list[str], Listed] = Field(
+    catalogue: Annotated[list[FilePath], Listed] = Field(
         default=[],
         description=(
             "Folders or files with catalogue entries of your own; they are read after `config/catalogue`."
@@ -139,7 +139,7 @@ class RunConfig(Strict):
     transformations: Annotated[list[Id], Listed] = Field(
         default=[], description="Catalogue ids of transformations."
     )
-    seeds: Annotated[list[Annotated[int, Field(ge=0), BeforeValidator(_whole)]], Listed] = Field(
+    seeds: Annotated[list[Annotated[Seed, BeforeValidator(_whole)]], Listed] = Field(
         default=[],
         description="Seeds of the rewriting: drawn languages, and sampling where temperature > 0.",
     )
@@ -170,8 +170,8 @@ class RunConfig(Strict):
         le=1,
         description="Share of fallbacks above which a cell is marked in the tables.",
     )
-    notice: str = Field(default="", description="First lines of the report: what a reader must know.")
-    labels: dict[str, str] = Field(
+    notice: Words = Field(default="", description="First lines of the report: what a reader must know.")
+    labels: dict[str, GivenLabel] = Field(
         default={}, description="Names shown in tables and figures, by catalogue id."
     )
     colours: dict[str, Colour] = Field(default={}, description="Colours in figures, by catalogue id (hex).")

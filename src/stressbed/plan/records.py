@@ -99,8 +99,18 @@ def _read_all(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _read(path: str | Path) -> dict[str, Any] | None:
+    """Return a job's statistics; None if there are none, or if they are not what a job writes."""
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return record if isinstance(record, dict) else None
+    if not isinstance(record, dict):
+        return None
+    counters, decides = record.get("counters") or {}, record.get("decides", [])
+    sound = isinstance(counters, dict) and isinstance(decides, list)
+    numbers = [record.get("seconds", 0.0), *(counters.get(k, 0) for k in NUMBERS if sound)]
+    return record if sound and all(isinstance(n, int | float) for n in numbers) else None
+
+
+NUMBERS = ("sent", "encoded", "seconds", "encode_seconds", "tokens_out")
+"""Counters that a forecast reads."""

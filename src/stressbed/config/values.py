@@ -1,0 +1,80 @@
+"""Values that stand in configs and catalogues, with the limits beyond which a job would fail or lie later."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import PurePosixPath
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from stressbed.paths import ID_PATTERN
+
+LONGEST_NAME = 128
+"""Characters of an id: it becomes part of file names, of which file systems take 255 bytes."""
+
+LONGEST_PART = 255
+"""Bytes of a file's or folder's name."""
+
+LARGEST_SEED = 2**32 - 1
+"""The largest seed that all libraries take."""
+
+MOST_RESAMPLES = 100_000
+"""More change no digit that is shown, and fill the memory after all other work is done."""
+
+LINES = "\n\r\t"
+"""Control characters that a paragraph may hold."""
+
+
+def _path(text: str) -> str:
+    if not text.strip():
+        raise ValueError("a path must not be empty")
+    if "\0" in text:
+        raise ValueError("a path must not hold a null character")
+    longest = max((len(part.encode()) for part in PurePosixPath(text).parts), default=0)
+    if longest > LONGEST_PART:
+        raise ValueError(
+            f"a file's name of {longest} bytes is longer than the {LONGEST_PART} that are possible"
+        )
+    return text
+
+
+def _label(text: str) -> str:
+    if text and not text.strip():
+        raise ValueError("a name must not be blank")
+    return _without_controls(text, allowed="")
+
+
+def _paragraph(text: str) -> str:
+    return _without_controls(text, allowed=LINES)
+
+
+def _without_controls(text: str, *, allowed: str) -> str:
+    for c in text:
+        # Cs: half of a pair, which no file can hold.
+        if unicodedata.category(c) in {"Cc", "Cs"} and c not in allowed:
+            raise ValueError(f"the control character U+{ord(c):04X} must not stand here")
+    return text
+
+
+def _shown(text: str) -> str:
+    if not text:
+        raise ValueError("a name must not be empty")
+    return text
+
+
+Id = Annotated[str, Field(pattern=f"^{ID_PATTERN}$", max_length=LONGEST_NAME)]
+Colour = Annotated[str, Field(pattern="^#[0-9A-Fa-f]{6}$")]
+FilePath = Annotated[str, AfterValidator(_path)]
+"""A file or folder: not empty, and such that a file system can hold it."""
+
+Label = Annotated[str, AfterValidator(_label)]
+"""A name in tables and figures; it may be empty, where the id stands for it."""
+
+GivenLabel = Annotated[str, AfterValidator(_shown), AfterValidator(_label)]
+"""A name that a run config gives, which must not be empty."""
+
+Words = Annotated[str, AfterValidator(_paragraph)]
+"""Sentences for readers."""
+
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
