@@ -152,7 +152,7 @@ def _folders(root: Path) -> list[Path]:
 def _size(path: Path) -> int:
     """Return the bytes of a file, or of all files in a folder; those that vanish meanwhile count nothing."""
     total = 0
-    for each in [path, *(path.rglob("*") if path.is_dir() else ())]:
+    for each in [path, *(path.rglob("*") if path.is_dir() and not path.is_symlink() else ())]:
         try:
             total += each.lstat().st_size if not each.is_dir() or each.is_symlink() else 0
         except FileNotFoundError:
