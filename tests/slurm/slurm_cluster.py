@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 COMMANDS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "srun")
 DEFAULT_CONFIG = Path("/etc/slurm/slurm.conf")
 """Where clients look by themselves. The plugin's job step drops SLURM_CONF, so nothing else will do."""
@@ -24,8 +26,10 @@ HOSTS = Path("/etc/hosts")
 MARK = "# for the tests of stressbed"
 PORTS = (26817, 26818)
 
+NAME = "stressbedtest"
+
 CONFIG = """\
-ClusterName=stressbedtest
+ClusterName={name}
 SlurmctldHost={node}(127.0.0.1)
 SlurmctldPort={ports[0]}
 SlurmdPort={ports[1]}
@@ -85,6 +89,14 @@ def _abandoned() -> bool:
     return not tester.exists() or not Path(f"/proc/{tester.read_text()}").exists()
 
 
+def _end_left_over() -> None:
+    """End what jobs left behind: without cgroups a process outlives a job whose parents were killed."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get("SLURM_CLUSTER_NAME") == NAME:
+                process.kill()
+
+
 def _which(command: str) -> str | None:
     return shutil.which(command, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
 
@@ -114,7 +126,9 @@ class Cluster:
         self.folder.chmod(0o755)
         config = self.folder / CONFIG_NAME
         config.write_text(
-            CONFIG.format(node=self.node, ports=PORTS, folder=self.folder, cpus=self.cpus, memory=self.memory)
+            CONFIG.format(
+                name=NAME, node=self.node, ports=PORTS, folder=self.folder, cpus=self.cpus, memory=self.memory
+            )
         )
         # A count of GPUs is not enough: slurmd wants a device, and takes a link to any for one.
         (self.folder / "gpu0").symlink_to("/dev/null")
@@ -145,6 +159,7 @@ class Cluster:
             self.wait_until_empty(20)
         for name in ("slurmd", "slurmctld", "munged"):
             self._end(name)
+        _end_left_over()
         if DEFAULT_CONFIG.is_symlink():
             DEFAULT_CONFIG.unlink()
         if HOSTS.exists() and MARK in HOSTS.read_text():
