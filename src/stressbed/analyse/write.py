@@ -68,8 +68,8 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 def to_markdown(table: Table, names: Names) -> str:
     """Return a table as Markdown with its title and notes."""
-    rows = _cells(table, names, _escape_markdown, "**{}**".format)
-    header = [_escape_markdown(_header(str(c), names)) for c in table.frame.columns]
+    rows = _cells(table, names, escape_markdown, "**{}**".format)
+    header = [escape_markdown(_header(str(c), names)) for c in table.frame.columns]
     rule = ["---:" if _is_number(table.frame[c]) else "---" for c in table.frame.columns]
     lines = [f"# {table.title}", "", *(f"| {' | '.join(r)} |" for r in [header, rule, *rows]), ""]
     lines += [f"{note}  " for note in _notes(table)]
@@ -185,7 +185,8 @@ def _is_number(column: pd.Series[Any]) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column)) and not pd.api.types.is_bool_dtype(column)
 
 
-def _escape_markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
+    """Return a text in which Markdown finds no marks and no HTML."""
     return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from stressbed.analyse.write import escape_markdown
 from stressbed.compare.pairing import Pairing
 from stressbed.compare.runs import Facts, Run
 from stressbed.config.model import Strict
@@ -42,7 +43,7 @@ def _config(first: Run, second: Run) -> Iterator[str]:
             parts = [f"without {_said(gone)}" if gone else "", f"with {_said(come)}" if come else ""]
             yield f"Config key `{key}`: {' and '.join(filter(None, parts)) or 'another order'}."
         else:
-            yield f"Config key `{key}`: {a} → {b}."
+            yield f"Config key `{key}`: {_said(a)} → {_said(b)}."
 
 
 def _embedder(first: Run, second: Run, names: tuple[str, str], pairing: Pairing) -> Iterator[str]:
@@ -102,6 +103,7 @@ def _versions(facts: Mapping[tuple[str, str], tuple[Facts, Facts]]) -> Iterator[
 
 
 def _said(value: Any) -> str:
+    """Return a value as Markdown."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(map(str, value)) or "none"
-    return str(value) if value not in (None, "") else "none"
+        return escape_markdown(", ".join(map(str, value))) or "none"
+    return escape_markdown(str(value)) if value not in (None, "") else "none"

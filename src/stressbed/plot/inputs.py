@@ -9,16 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from stressbed.analyse.names import Names
-
-TEXT = frozenset(
-    {
-        "generator", "setting", "embedder", "dataset", "transformation", "axis", "row", "level", "within",
-        "family", "unit", "method", "most_disruptive", "task_type", "metric", "first", "second", "subset",
-        "item", "field", "original_text", "rewritten_text", "flags", "note", "question",
-        "verdict", "cause",
-    }
-)  # fmt: skip
-"""Columns that hold text; all others of a table hold numbers."""
+from stressbed.analyse.read import read_table, text_columns
 
 PANELS = ("generator", "setting")
 """Columns that a table has where a run has several of them; they become panels."""
@@ -70,15 +61,12 @@ def read_source(folder: Path, table: str) -> Source:
         folder: Folder of the analysed tables.
         table: Name of the table.
     """
-    # In tables of texts `language` is the language of a text, elsewhere the axis.
-    text = TEXT | ({"language"} if table == "worst_items" else set())
     path = folder / f"{table}.csv"
     if not path.is_file():
         return Source(pd.DataFrame(), (f"This run has no table {table}.",))
-    # Ids and texts may look like numbers or like "NA"; only an empty field means that there is none.
-    frame = pd.read_csv(path, dtype=dict.fromkeys(text, str), keep_default_na=False, na_values=[""])
+    frame = read_table(path)
     for column in frame.columns:
-        if column in text:
+        if column in text_columns(table):
             frame[column] = frame[column].fillna("")
         elif frame[column].isna().all():
             frame[column] = frame[column].astype(float)

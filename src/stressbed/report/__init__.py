@@ -1,3 +1,3 @@
 """report stage."""
 
-VERSION = "1"
+VERSION = "2"

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 import stressbed
-from stressbed.analyse.write import to_csv
+from stressbed.analyse.write import escape_markdown, to_csv
 from stressbed.collect.schema import ALL, STATUSES
 from stressbed.config.load import Plan
 from stressbed.errors import DataError
@@ -157,8 +157,10 @@ def _share(part: float | None, whole: float | None) -> float | None:
 def _read(path: Path) -> Record:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        return {**record, "stage": str(record["stage"]), "seconds": float(record["seconds"])}
-    except (ValueError, KeyError, TypeError) as e:
+        counters = dict(record.get("counters") or {})
+        own = {"stage": str(record["stage"]), "seconds": float(record["seconds"]), "counters": counters}
+        return {**record, **own}
+    except (ValueError, KeyError, TypeError, AttributeError) as e:
         raise DataError(
             f"a job's statistics are damaged: {e}", where=str(path), do="delete this file and run again"
         ) from e
@@ -169,8 +171,8 @@ def _plain(value: object) -> str:
 
 
 def _markdown(found: Mapping[str, Any], table: pd.DataFrame) -> str:
-    lines = [f"# Summary of the run {found['run']}", ""]
-    lines += [f"> {line}" for line in str(found["notice"]).splitlines()]
+    lines = [f"# Summary of the run {escape_markdown(found['run'])}", ""]
+    lines += [f"> {escape_markdown(line)}" for line in str(found["notice"]).splitlines()]
     if "selection" in found:
         lines += ["", f"Generator: {found['selection']['sentence']}"]
     lines += ["", "| part | what | value |", "| --- | --- | ---: |"]

@@ -13,6 +13,7 @@ from stressbed.analyse.aggregate import AXES
 from stressbed.analyse.conclusions.paper import reported
 from stressbed.analyse.conclusions.preference import listed
 from stressbed.analyse.names import ALL_DATASETS, AXIS_LABELS, Names
+from stressbed.analyse.write import escape_markdown
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -55,6 +56,10 @@ class _Part:
         """Return a table's rows of this part as mappings."""
         return [{str(k): v for k, v in r.items()} for r in self.rows(table).to_dict("records")]
 
+    def label(self, name: str) -> str:
+        """Return the label of an id or an axis as Markdown; it may hold marks of its own."""
+        return escape_markdown(self.names.label(name))
+
     def paper(self, claim: str, key: str | None = None) -> str:
         """Return the paper's number, where the run is on the paper's grid."""
         return reported(claim, run=self.run, setting=key or self.setting)
@@ -68,22 +73,22 @@ def findings(tables: Tables, names: Names, *, run: str) -> str:
         names: Labels, orders and settings.
         run: Name of the run.
     """
-    lines = [f"# Findings of the run {run}", ""]
+    lines = [f"# Findings of the run {escape_markdown(run)}", ""]
     for generator in names.generators:
         for setting in names.setting_order:
             part = _Part(tables, names, run, generator, setting)
-            lines += _section(part, _title(names, generator, setting), _CLAIMS)
+            lines += _section(part, _title(part), _CLAIMS)
         part = _Part(tables, names, run, generator, ALL_DATASETS)
-        title = names.label(generator) if len(names.generators) > 1 else "Across languages"
+        title = part.label(generator) if len(names.generators) > 1 else "Across languages"
         lines += _section(part, title, _ACROSS)
     lines += ["Tables behind these sentences: `tables/`. How each number is made: `docs/statistics.md`."]
     return "\n".join(lines) + "\n"
 
 
-def _title(names: Names, generator: str, setting: str) -> str:
+def _title(part: _Part) -> str:
     parts = [
-        *([names.label(setting)] if setting != ALL_DATASETS else []),
-        *([names.label(generator)] if len(names.generators) > 1 else []),
+        *([part.label(part.setting)] if part.setting != ALL_DATASETS else []),
+        *([part.label(part.generator)] if len(part.names.generators) > 1 else []),
     ]
     return ", ".join(parts) or "All datasets"
 
@@ -116,10 +121,8 @@ def _drops(part: _Part) -> Iterator[Finding]:
             )
         moved = int((ranks["rank_hteb"] != ranks["rank_original"]).sum())
         first, after = (_best(ranks, c) for c in ("rank_original", "rank_hteb"))
-        top = f"{part.names.label(first)} leads" + (
-            " before and after"
-            if first == after
-            else f" on the originals, {part.names.label(after)} under HTEB"
+        top = f"{part.label(first)} leads" + (
+            " before and after" if first == after else f" on the originals, {part.label(after)} under HTEB"
         )
         if len(ranks) > 1:
             yield Finding(f"{moved} of {len(ranks)} change their rank; {top}.")
@@ -199,7 +202,7 @@ def _ranking(part: _Part) -> Iterator[Finding]:
         if len(mine) > 1:
             kept = mine if level == "axis" else mine.iloc[[0, -1]]
             said = [
-                f"{part.names.label(str(r))} {tau:.3f}"
+                f"{part.label(str(r))} {tau:.3f}"
                 for r, tau in zip(kept["row"], kept["tau_mean"], strict=True)
             ]
             lead = "By axis" if level == "axis" else "Highest and lowest by transformation"
@@ -276,7 +279,7 @@ def _gap(part: _Part) -> Iterator[Finding]:
 
 def _translated(part: _Part) -> Iterator[Finding]:
     for row in (r for r in part.records("translated_datasets") if r["embedder"] == "(all)"):
-        source, translated = (part.names.label(row[k]) for k in ("source", "translated"))
+        source, translated = (part.label(row[k]) for k in ("source", "translated"))
         yield Finding(
             f"The same items: the drop is {row['source_drop']:.1f} points on {source} and "
             f"{row['translated_drop']:.1f} on {translated}, its translation.",

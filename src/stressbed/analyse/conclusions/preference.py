@@ -99,14 +99,14 @@ def _of_best(study: Study, order: Sequence[str], means: pd.Series, compared: Com
     head = f"Highest score after rewriting: {signed(float(means[best]))} points."
     if compared.reason:
         return f"{head} Whether that is more than chance is open: {compared.reason}."
-    label = study.names.label
-    beaten = [label(o) for o in others if compared.of(best, o).p < ALPHA]
-    rest = [label(o) for o in others if label(o) not in beaten]
+    beaten = [o for o in others if compared.of(best, o).p < ALPHA]
+    rest = [o for o in others if o not in beaten]
     said = [head]
     if beaten:
-        said.append(f"Better than {listed(beaten)}.")
+        said.append(f"Better than {listed(list(map(study.names.label, beaten)))}.")
     if rest:
-        said.append(f"Not told apart from {listed(rest)}: the data do not decide between them.")
+        them = listed(list(map(study.names.label, rest)))
+        said.append(f"Not told apart from {them}: the data do not decide between them.")
     return " ".join(said)
 
 

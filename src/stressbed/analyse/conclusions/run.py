@@ -13,6 +13,7 @@ from stressbed.analyse.conclusions.findings import findings
 from stressbed.analyse.conclusions.recommendation import questions_of, recommendation
 from stressbed.analyse.conclusions.statistical_tests import statistical_tests
 from stressbed.analyse.names import Names
+from stressbed.analyse.read import read_table
 from stressbed.analyse.study import Analysed
 from stressbed.analyse.write import write_table
 from stressbed.config.load import Plan
@@ -50,4 +51,4 @@ def conclude(*, plan: Plan, scores: Path, items: Path, tables: Path, out: Path) 
 
 def read_tables(folder: Path) -> Mapping[str, pd.DataFrame]:
     """Return the tables in a folder by name, but for those that are made of others."""
-    return {p.stem: pd.read_csv(p) for p in sorted(folder.glob("*.csv")) if p.stem not in CONCLUSIONS}
+    return {p.stem: read_table(p) for p in sorted(folder.glob("*.csv")) if p.stem not in CONCLUSIONS}

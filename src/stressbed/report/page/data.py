@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from stressbed.analyse.names import ALL_DATASETS, AXES, AXIS_LABELS, ENGLISH, Names
+from stressbed.analyse.read import read_table
 from stressbed.errors import DataError
-from stressbed.plot.inputs import TEXT
 from stressbed.plot.style import SHAPES, colour
 from stressbed.report.page import FURTHER, TABLES
 from stressbed.report.page.items import Pool, keep_worst
@@ -107,14 +107,12 @@ def _table(folder: Path, name: str, pool: Pool) -> Json:
 
 
 TEXTS = ("item", "original_text", "rewritten_text", "flags", "note", "within", "method", "error", "reason")
-"""Columns of texts, beside those that the figures know; one that has none is an empty text."""
+"""Columns in which no text is an empty one."""
 
 
 def _read(path: Path) -> pd.DataFrame:
     try:
-        kinds: dict[Any, Any] = dict.fromkeys([*TEXT, *TEXTS], str)
-        # Ids and texts may look like numbers, and be `NA` or `null`; only an empty field is no value.
-        frame = pd.read_csv(path, dtype=kinds, keep_default_na=False, na_values=[""], encoding="utf-8")
+        frame = read_table(path)
     except (ValueError, OSError) as e:
         again = "remove the file and run again: it is made anew"
         raise DataError(f"the table cannot be read: {e}", where=str(path), do=again) from e
