@@ -101,6 +101,7 @@ def between_batches() -> Iterator[Stop]:
     stop = Stop()
 
     def note(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        """Note the signal."""
         stop.asked = True  # nothing else: a handler may run in the middle of a write to the log
 
     _open.append(stop)
@@ -121,6 +122,7 @@ def at_once() -> Iterator[None]:
     """
 
     def end(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        """Leave the context from wherever the program stands."""
         raise _EndError
 
     try:

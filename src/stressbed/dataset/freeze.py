@@ -118,6 +118,19 @@ def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str,
     return write_frozen(manifest, parts, Path(out))
 
 
+def declared(entry: DatasetEntry) -> dict[str, Any]:
+    """Return what a manifest says of a dataset before anything of it is read."""
+    return {
+        "dataset": entry.id,
+        "source": "mteb" if entry.task else "local",
+        "task": entry.task or entry.id,
+        "task_type": entry.task_type,
+        "revision": entry.revision or ("" if entry.task else "local"),
+        "subsets": list(entry.subsets),
+        "splits": list(entry.splits),
+    }
+
+
 def _head(entry: DatasetEntry) -> dict[str, Any]:
     """Return the part of the manifest that the catalogue entry decides."""
     from stressbed.dataset.localtask import SCALES, mteb_type
@@ -130,13 +143,7 @@ def _head(entry: DatasetEntry) -> dict[str, Any]:
         )
     low, high = SCALES.get(mteb_type(entry.task_type), (None, None))
     return {
-        "dataset": entry.id,
-        "source": "mteb" if entry.task else "local",
-        "task": entry.task or entry.id,
-        "task_type": entry.task_type,
-        "revision": entry.revision or ("" if entry.task else "local"),
-        "subsets": list(entry.subsets),
-        "splits": list(entry.splits),
+        **declared(entry),
         "languages": {s: list(entry.languages[s]) for s in entry.subsets},
         "field_languages": {s: dict(f) for s, f in entry.field_languages.items()},
         "main_score": entry.main_score,

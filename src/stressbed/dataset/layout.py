@@ -8,9 +8,6 @@ from typing import Any
 
 from stressbed.errors import DataError
 
-Position = tuple[str, int]
-"""Row (number or id) and position within a list-valued field."""
-
 PARALLEL = "parallel"
 """Subset of bitext tasks whose languages are columns of one table (mteb's `parallel_subsets`)."""
 
@@ -83,7 +80,10 @@ def _pieces(value: Any) -> Iterator[tuple[int, str]]:
 
 
 def _replaced(value: Any, new: Callable[[int, str], str]) -> Any:
+    """Return a cell with `new(position, text)` in place of each text that is not blank."""
+
     def one(position: int, text: str) -> str:
+        """Return what stands for a text."""
         return new(position, text) if text.strip() else text
 
     if isinstance(value, str):

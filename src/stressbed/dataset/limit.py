@@ -120,6 +120,7 @@ def _limit_sets(task: Any, table: Any, limit: int, rng: np.random.Generator) -> 
     column, label = columns_of(task)[0], str(label_of(task))
 
     def cut(row: dict[str, Any]) -> dict[str, Any]:
+        """Return a set with the members that are kept."""
         labels = row[label]
         few = len(set(labels)) > limit
         kept = draw(len(labels), limit, rng) if few else draw_stratified(labels, limit, rng)

@@ -11,7 +11,6 @@ from stressbed.dataset.layout import columns_of, is_parallel, is_retrieval, owne
 from stressbed.errors import DataError, suggest
 
 QRELS = ("query-id", "corpus-id", "score")
-TOP_RANKED = ("query-id", "corpus-ids")
 
 
 @dataclass

@@ -16,9 +16,6 @@ SETTINGS: dict[str, str] = {
 }
 """Defaults only: what a user has set is kept. Our own bars say `disable=False` themselves."""
 
-EVALUATE_OPTIONS: dict[str, object] = {"batch_size": 4096, "show_progress_bar": False}
-"""`encode_kwargs` for encoders that look vectors up; mteb mutates its argument, so pass a copy."""
-
 
 def quiet() -> None:
     """Put the settings into the environment; call it before the first import of mteb.

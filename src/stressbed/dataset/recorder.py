@@ -88,6 +88,7 @@ class _Listed:
         return self._columns[column]
 
     def select(self, rows: list[int]) -> Any:
+        """Return the chosen rows as a table of the usual kind."""
         return self.table.select(rows)
 
 
@@ -97,6 +98,7 @@ def _list_labels(task: Any) -> None:
     sample, sample_many = task._undersample_data, getattr(task, "_undersample_data_indices", None)
 
     def undersample(table: Any, *rest: Any) -> Any:
+        """Draw from the listed form of the table; mteb draws from one table many times in a row."""
         if not known or known[0].table is not table:
             known[:] = [_Listed(table)]
         return sample(known[0], *rest)

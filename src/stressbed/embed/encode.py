@@ -29,7 +29,15 @@ CHUNK_SECONDS = 20.0
 
 @dataclass(frozen=True, order=True)
 class Item:
-    """A string to encode. Items sort by what they are encoded with, then the longest first."""
+    """A string to encode. Items sort by what they are encoded with, then the longest first.
+
+    Attributes:
+        context: What the embedder lets decide the vector besides role and string (`Embedder.context`).
+        role: `query`, `document` or `none`.
+        rank: Minus the string's characters.
+        string: The string as mteb hands it over.
+        key: Its vector's key in the store.
+    """
 
     context: str
     role: str

@@ -187,7 +187,15 @@ def work_of(
     manifest: Mapping[str, Any],
     texts: pd.DataFrame,
 ) -> Work:
-    """Return a variant with the texts it touches and their drawn languages (columns: `texts.parquet`)."""
+    """Return a variant with the texts it touches and their drawn languages.
+
+    Args:
+        variant: The variant.
+        entry: Its transformation.
+        dataset: Catalogue id.
+        manifest: Of the frozen dataset; its languages are drawn from.
+        texts: `texts.parquet`.
+    """
     a = assign(entry, variant.seed, dataset=dataset, texts=texts, languages=manifest["languages"])
     for subset, reason in a.absent.items():
         log.info("%s %s: subset %s is absent: %s", dataset, variant, subset, reason)

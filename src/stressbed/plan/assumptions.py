@@ -146,7 +146,15 @@ class Assumptions(Strict):
         return max(1, round(characters / self.language(language).characters_per_token))
 
     def answer_tokens(self, prompt: str, tokens: int, source: str, target: str, limit: int) -> int:
-        """Return the tokens of the answer to a prompt about a text of so many tokens, 1 to the limit."""
+        """Return the tokens of the answer to a prompt about a text, 1 to the limit.
+
+        Args:
+            prompt: Catalogue id.
+            tokens: Of the text.
+            source: Language of the text.
+            target: Language of the answer.
+            limit: Tokens at which the answer is cut off.
+        """
         rule = self.answers.get(prompt, self.other_answer)
         ratio = self.language(target).tokens / self.language(source).tokens
         return max(1, min(limit, round(rule.base + rule.factor * ratio * tokens)))

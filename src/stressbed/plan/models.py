@@ -218,7 +218,17 @@ def encoding(
     model: Model, *, strings: float, tokens: float, jobs: int, device: Device, records: Records,
     assumed: Assumptions,
 ) -> Time:  # fmt: skip
-    """Return how long an embedder takes for so many strings with so many tokens in so many jobs."""
+    """Return how long an embedder takes.
+
+    Args:
+        model: The embedder.
+        strings: Strings to encode.
+        tokens: Their tokens, without instructions.
+        jobs: How often it is loaded.
+        device: Where a model with weights runs.
+        records: What was measured; a measured speed wins.
+        assumed: What is assumed otherwise.
+    """
     if not strings:
         return Time(0.0, model.place, measured=True)
     measured = records.encoding.get(model.id)

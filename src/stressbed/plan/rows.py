@@ -134,6 +134,7 @@ def embedder_row(facts: Facts, embedder: str, device: Device) -> ModelRow:
     pending = [x for x in mine if x.done < x.to_encode]
 
     def seconds(strings: float, tokens: float, jobs: int) -> float:
+        """Return the seconds for so many strings with so many tokens."""
         return encoding(
             model, strings=strings, tokens=tokens, jobs=jobs if by_dataset else min(1, jobs),
             device=device, records=facts.records, assumed=facts.assumed,

@@ -14,6 +14,7 @@ from stressbed import paths
 from stressbed.config import Plan
 from stressbed.config.entries import DatasetEntry
 from stressbed.config.translations import Translation
+from stressbed.dataset.freeze import declared
 from stressbed.dataset.record import Template, templates_of
 from stressbed.fingerprint import text_digest
 from stressbed.plan.assumptions import Assumptions
@@ -261,16 +262,8 @@ def _translated(source: Sample, made: Translation, entry: DatasetEntry, assumed:
 
 
 def _manifest(entry: DatasetEntry) -> dict[str, Any]:
-    """Return what the manifest of a dataset will say, as far as its entry tells."""
-    return {
-        "dataset": entry.id,
-        "source": "mteb" if entry.task else "local",
-        "task": entry.task or entry.id,
-        "task_type": entry.task_type,
-        "subsets": list(entry.subsets),
-        "splits": list(entry.splits),
-        "languages": {s: list(entry.languages.get(s, ["und"])) for s in entry.subsets},
-    }
+    """Return what the manifest of a dataset will say, as far as a forecast needs it."""
+    return {**declared(entry), "languages": {s: list(entry.languages.get(s, ["und"])) for s in entry.subsets}}
 
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -99,6 +99,7 @@ def written(record: Mapping[str, Any]) -> str:
     lists: list[list[Any]] = []
 
     def aside(values: list[Any] | None) -> object:
+        """Put a list away and return the mark that holds its place; what is empty stays."""
         if not values:
             return values
         lists.append(values)

@@ -83,6 +83,7 @@ def compute_cell(
     )
 
     def scores(replacements: Mapping[int, str]) -> list[SubsetScore]:
+        """Return the scores on what is left of the data, with these texts in place of the original ones."""
         task = thaw(setting.dataset_folder)
         try:
             if replacements or new.dropped:

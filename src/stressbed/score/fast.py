@@ -83,12 +83,14 @@ def _put(stack: contextlib.ExitStack, owner: Any, name: str, value: Any) -> None
 
 
 def _from_columns(stack: contextlib.ExitStack) -> None:
+    """Read lists of texts in one go, for all task types."""
     from mteb import _create_dataloaders as loaders
     from mteb._evaluators.text import bitext_mining_evaluator as bitext
 
     original = loaders._create_dataloader_from_texts
 
     def from_texts(text: Any, *args: Any, **kwargs: Any) -> Any:
+        """Load texts as mteb does, from a column read in one go."""
         return original(whole(text), *args, **kwargs)
 
     for module in (loaders, bitext):
@@ -96,10 +98,12 @@ def _from_columns(stack: contextlib.ExitStack) -> None:
 
 
 def _classification(task: Any, stack: contextlib.ExitStack) -> None:
+    """Read labels in one go, those of the training table once for all experiments."""
     undersample, scores, evaluator = task._undersample_data, task._calculate_scores, task.evaluator
     last: list[Any] = [None, None]
 
     def undersample_data(dataset: Any, *args: Any, **kwargs: Any) -> Any:
+        """Draw an experiment's training rows as mteb does."""
         # The training table is the same in all experiments, so its labels are read once.
         if last[0] is not dataset:
             last[:] = [dataset, InMemory(dataset)]
@@ -107,9 +111,11 @@ def _classification(task: Any, stack: contextlib.ExitStack) -> None:
         return chosen._table, *rest
 
     def calculate_scores(y_test: Any, y_pred: Any) -> Any:
+        """Score predictions as mteb does, against labels read in one go."""
         return scores(np.asarray(whole(y_test)), y_pred)
 
     def make_evaluator(train: Any, test: Any, **kwargs: Any) -> Any:
+        """Return mteb's evaluator with a training table in memory."""
         return evaluator(InMemory(train), test, **kwargs)
 
     _put(stack, task, "_undersample_data", undersample_data)
@@ -118,15 +124,18 @@ def _classification(task: Any, stack: contextlib.ExitStack) -> None:
 
 
 def _sts(task: Any, stack: contextlib.ExitStack) -> None:
+    """Read sentences and scores in one go."""
     evaluate = task._evaluate_subset
 
     def evaluate_subset(model: Any, table: Any, **kwargs: Any) -> Any:
+        """Evaluate as mteb does, on a table in memory."""
         return evaluate(model, InMemory(table), **kwargs)
 
     _put(stack, task, "_evaluate_subset", evaluate_subset)
 
 
 def _summarization(stack: contextlib.ExitStack) -> None:
+    """Compute each correlation of a document once."""
     from mteb._evaluators.text import summarization_evaluator as module
 
     # Asked for each document's own value and for the mean, and cosine and dot product are often equal.
@@ -139,6 +148,7 @@ def remembered(correlation: Callable[..., Any]) -> Callable[..., Any]:
     known: dict[tuple[tuple[float, ...], tuple[float, ...]], Any] = {}
 
     def correlated(x: Any, y: Any) -> Any:
+        """Return the correlation, from memory if it is known."""
         key = tuple(x), tuple(y)
         if key not in known:
             known[key] = correlation(x, y)
@@ -148,11 +158,13 @@ def remembered(correlation: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _multilabel(task: Any, stack: contextlib.ExitStack) -> None:
+    """Read labels in one go, and rank each pattern of labels once."""
     from mteb.abstasks import multilabel_classification as module
 
     undersample = task._undersample_data_indices
 
     def undersample_data_indices(y: Any, *args: Any, **kwargs: Any) -> Any:
+        """Draw training rows as mteb does, by labels read in one go."""
         return undersample(whole(y), *args, **kwargs)
 
     _put(stack, task, "_undersample_data_indices", undersample_data_indices)
@@ -168,6 +180,7 @@ def by_pattern(lrap: Callable[..., float]) -> Callable[..., float]:
     """
 
     def score(y_true: Any, y_score: Any) -> float:
+        """Return the mean over rows; by scikit-learn alone where patterns save nothing."""
         rows = np.hstack([y_true, y_score])
         patterns, pattern_of = np.unique(rows, axis=0, return_inverse=True)
         width = y_true.shape[1]
@@ -181,6 +194,7 @@ def by_pattern(lrap: Callable[..., float]) -> Callable[..., float]:
 
 
 def _retrieval(task: Any, stack: contextlib.ExitStack) -> None:
+    """Read documents by column, and leave out what is computed but not read."""
     from mteb import _create_dataloaders as loaders
     from mteb._evaluators import retrieval_metrics
 
@@ -198,6 +212,7 @@ def _columnwise(prepare: Callable[..., Any]) -> Callable[..., Any]:
     """Return mteb's preparation of a table with documents done by column instead of row by row."""
 
     def prepared(dataset: Any, task_metadata: Any, prompt_type: Any = None, **kwargs: Any) -> Any:
+        """Return the strings of documents by column; everything else is left to mteb."""
         from datasets import Dataset
 
         role = None if prompt_type is None else prompt_type.value

@@ -93,6 +93,7 @@ def _catch(task: Any, method: str) -> list[tuple[Any, ...]]:
     original, calls = getattr(task, method), []  # type: ignore[var-annotated]
 
     def caught(*args: Any, **kwargs: Any) -> Any:
+        """Call the method and keep what went in and came out."""
         result = original(*args, **kwargs)
         calls[:] = [(*args, result)]
         return result
@@ -200,6 +201,7 @@ def _watch_bitext(task: Any) -> Reader:
     original, seen = task._compute_metrics, []
 
     def caught(neighbours: Any, gold: Any) -> Any:
+        """Keep a pair's neighbours and gold, then call the method."""
         seen.append((neighbours, gold))
         return original(neighbours, gold)
 

@@ -75,7 +75,14 @@ def choose(
 def tables(
     observed: Observed, outcome: Outcome, selection: SelectionEntry, scale: Sequence[int]
 ) -> list[Table]:
-    """Return the result tables of the judges' ratings, the paper's tables 10 and 11 first."""
+    """Return the result tables of the judges' ratings, the paper's tables 10 and 11 first.
+
+    Args:
+        observed: The ratings.
+        outcome: Their comparison.
+        selection: The selection, for its resamples and level.
+        scale: The ratings that there are.
+    """
     level = f"{100 * (1 - selection.alpha):g} %"
     counted = (
         f"Ratings from {scale[0]} to {scale[-1]}. A rating counts where the same judge rated the same text's "

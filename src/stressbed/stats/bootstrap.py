@@ -195,6 +195,9 @@ def paired_comparisons(
         resamples: Number of samples.
         level: Coverage of the intervals.
         rng: Source of chance.
+
+    Raises:
+        ValueError: Not two-dimensional, not finite, no level, or not a name for each column.
     """
     check_level(level)
     array = finite(values, dimensions=2, name="values")
@@ -229,11 +232,15 @@ def spearman_interval(
     Samples in which one side is constant have no rho and are left out.
 
     Args:
-        x: Shape (n,).
+        x: Shape (n,). With fewer than three pairs, or one side constant, there is no rho (NaN, with a
+            warning).
         y: Shape (n,).
         resamples: Number of samples.
         level: Coverage.
         rng: Source of chance.
+
+    Raises:
+        ValueError: Not one-dimensional, not finite, not of one length, or no level.
     """
     check_level(level)
     a, b = finite(x, dimensions=1, name="x"), finite(y, dimensions=1, name="y")

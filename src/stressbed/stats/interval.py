@@ -33,7 +33,12 @@ def degenerate(why: str) -> None:
 
 
 def finite(values: npt.ArrayLike, *, dimensions: int, name: str) -> Floats:
-    """Return the values as an array of floats.
+    """Return the values as an array of floats, of the shape that they have.
+
+    Args:
+        values: The values.
+        dimensions: How many the array must have.
+        name: What the values are called in the message.
 
     Raises:
         ValueError: Another number of dimensions, or values that are not finite.

@@ -85,6 +85,9 @@ def random_halves(
         strata: The stratum of each dataset; at least two datasets.
         halves: Number of halvings.
         rng: Source of chance.
+
+    Raises:
+        ValueError: Fewer than two datasets.
     """
     if len(strata) < 2:
         raise ValueError("one dataset cannot be halved")

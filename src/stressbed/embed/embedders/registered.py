@@ -64,7 +64,12 @@ class RegisteredEmbedder(EntryEmbedder):
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model."""
+        """The loaded model.
+
+        Raises:
+            EmbedError: It does not fit into the device's memory, its kernel or files are not there, or its
+                loader failed.
+        """
         entry = self.entry
         where = f"embedder {entry.id!r}"
         fit.check_kernel(entry.attention, entry.dtype, where, error=EmbedError)

@@ -93,7 +93,7 @@ class _Copy:
         self._embedder = opening()
 
     def encode(self, strings: Sequence[str], role: str, manifest: Manifest) -> Floats:
-        """Return one vector per string."""
+        """Return one vector per string, shape (n, d), float32."""
         return self._embedder.encode(strings, role=role, manifest=manifest)
 
     def close(self) -> None:

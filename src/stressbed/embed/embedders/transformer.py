@@ -35,7 +35,11 @@ class SentenceTransformersEmbedder(EntryEmbedder):
 
     @property
     def source(self) -> str:
-        """The folder of the model, or its hub id where there is no such folder."""
+        """The folder of the model, or its hub id where there is no such folder.
+
+        Raises:
+            EmbedError: What names a folder or a package has none.
+        """
         folder = resolve(self.entry.model, self._catalogue_folder)
         if folder.is_dir():
             return str(folder)
@@ -49,7 +53,11 @@ class SentenceTransformersEmbedder(EntryEmbedder):
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model."""
+        """The loaded model.
+
+        Raises:
+            EmbedError: It does not fit into the device's memory, or its kernel or files are not there.
+        """
         entry, source = self.entry, self.source
         from sentence_transformers import SentenceTransformer
 

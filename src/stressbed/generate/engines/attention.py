@@ -110,6 +110,14 @@ def grouped_attention(
     """Return the attention's output (rows, tokens, heads, size), as transformers' SDPA function does.
 
     A step with one new token treats the query heads that share a key head as that head's queries.
+
+    Args:
+        module: The model's attention layer.
+        query: Shape (rows, heads, tokens, size).
+        key: Shape (rows, key heads, tokens so far, size).
+        value: As `key`.
+        attention_mask: Shape that broadcasts to (rows, heads, tokens, tokens so far).
+        options: Of transformers' function.
     """
     rows, heads, tokens, size = query.shape
     shared = key.shape[1]

@@ -88,6 +88,7 @@ class TransformersEngine:
         finished = None if self.entry.chat_template else self.files.paragraph_ends
 
         def run(part: list[int]) -> None:
+            """Write the answers of some requests, in one pass."""
             rows.update({i: self._row(requests[i], prompts[i]) for i in part})  # a broken pass leaves nothing
             decode(self._model, [rows[i] for i in part], ends=self.files.ends, finished=finished)
 
@@ -125,6 +126,7 @@ class TransformersEngine:
         copies = max((len(q.beginnings) for q in questions.values()), default=1)
 
         def run(part: list[int]) -> None:
+            """Choose the answers of some requests, in one pass."""
             asked = [questions[i] for i in part]
             for i, q, answer in zip(part, asked, choose(self._model, asked), strict=True):
                 text = requests[i].choices[answer.number]
