@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
+import io
 import math
 import re
 from collections.abc import Iterator
@@ -23,6 +23,9 @@ FILES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "fasttext": (("Classification",), ("all",)),
 }
 """Task types and files of each format that is no table."""
+
+RATED = ("STS", "STR", "Summarization")
+"""Task types whose local files hold ratings on a scale."""
 
 _CLASSES = r"accuracy|f1|f1_weighted|precision|precision_weighted|recall|recall_weighted|ap|ap_weighted"
 _CORRELATION = r"(cosine_|manhattan_|euclidean_)?(pearson|spearman)"
@@ -72,7 +75,22 @@ def check_dataset(entry: DatasetEntry, origin: Path) -> Problem:
             allowed="task types Retrieval and Reranking",
             do="remove it; `row_limit` keeps fewer rows",
         )
+    if entry.max_words is not None and entry.format == "table":
+        yield ConfigError(
+            "'max_words' has no effect on tables",
+            where=f"{where}, key 'max_words'",
+            allowed="formats lee and fasttext",
+            do="remove it; `row_limit` keeps fewer rows",
+        )
     low, high = entry.min_score, entry.max_score
+    if entry.task_type not in RATED and entry.format == "table" and entry.files:
+        for key in (k for k in ("min_score", "max_score") if getattr(entry, k) is not None):
+            yield ConfigError(
+                f"{key!r} has no effect: {entry.task_type} has no ratings",
+                where=f"{where}, key {key!r}",
+                allowed=f"task types {', '.join(RATED)}",
+                do="remove it",
+            )
     if low is not None and high is not None and low >= high:
         yield ConfigError(f"min_score {low:g} is not below max_score {high:g}", where=where)
     if entry.translate_dataset is not None:
@@ -181,8 +199,8 @@ def _local(entry: DatasetEntry, folder: Path, where: str) -> Problem:
             do="remove both keys; write an entry for each of your subsets",
         )
     try:
-        codecs.lookup(entry.encoding)
-    except LookupError:
+        io.TextIOWrapper(io.BytesIO(), encoding=entry.encoding)  # which refuses codecs of no text
+    except (LookupError, ValueError):
         yield ConfigError(
             f"no encoding is called {entry.encoding!r}", where=f"{where}, key 'encoding'",
             allowed="Python's names: utf-8, latin-1, cp1252, shift_jis ...",

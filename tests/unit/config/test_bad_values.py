@@ -41,6 +41,15 @@ CASES = [
          "finite number", "key 'max_score'"),
     Case("temperature of nothing", lambda s: s.entry("generators", "llm").update(
         sampling={"temperature": float("nan")}), "finite number", "sampling.temperature"),
+    Case("encoding with a null", lambda s: s.entry("datasets", "pairs").update(encoding="utf\0"),
+         "no encoding is called", "key 'encoding'"),
+    Case("encoding of no text", lambda s: s.entry("datasets", "pairs").update(encoding="hex"),
+         "no encoding is called 'hex'", "key 'encoding'"),
+    # what would have no effect
+    Case("words of a table", lambda s: s.entry("datasets", "pairs").update(max_words=5),
+         "'max_words' has no effect on tables", "key 'max_words'", "lee and fasttext"),
+    Case("scale without ratings", lambda s: s.entry("datasets", "search").update(max_score=5),
+         "'max_score' has no effect: Retrieval has no ratings", "key 'max_score'", "STS, STR"),
     # what readers would not see
     Case("empty label", lambda s: s.run.update(labels={"pairs": ""}), "must not be empty", "labels.pairs"),
     Case("blank label", lambda s: s.run.update(labels={"pairs": "  "}), "must not be blank", "labels.pairs"),
