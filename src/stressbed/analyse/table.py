@@ -12,9 +12,12 @@ from stressbed.analyse.aggregate import AXES
 from stressbed.analyse.names import Names
 
 DASH_NOTE = "A dash: a cell behind this value is missing or failed; incomplete_cells.csv says which and why."
+FALLBACK_NOTE = (
+    "fallback: no answer was usable, also when asked again; a cut one or the original was embedded."
+)
 MARK_NOTE = (
-    "†: rests on a cell in which the fallback rule applied to more texts than the run allows "
-    "(fallback_mark); fallbacks.csv has the shares."
+    "†: rests on a cell with more fallbacks than the run allows (fallback_mark): texts without a usable "
+    "answer, of which a cut one or the original was embedded; fallbacks.csv has the shares."
 )
 
 

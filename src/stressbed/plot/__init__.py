@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-VERSION = "2"
+VERSION = "3"
 
 NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -88,7 +88,7 @@ def _block(panel: Panel, names: Names) -> Block:
 
 
 def _draw_block(part: SubFigure, block: Block, names: Names) -> None:
-    grid = part.add_gridspec(2, 2, height_ratios=[len(block.rows) + 1, 4])
+    grid = part.add_gridspec(2, 2, height_ratios=[len(block.rows) + 1, 4], wspace=0.06)
     profile, ranks = part.add_subplot(grid[0, 0]), part.add_subplot(grid[1, 0])
     datasets = part.add_subplot(grid[:, 1])
     part.suptitle(
@@ -103,7 +103,8 @@ def summary(panel: Panel, names: Names) -> list[str]:
     """Return the lines above a block: what it is about, scores with intervals, ranks."""
     scores, ranks = values_of(panel.frame, "score"), values_of(panel.frame, "rank")
     words = [f"{AXIS_LABELS[name]} {_said(value)}" for name, value in scores.items()]
-    lines = ["   ".join(words) + " points"]
+    sure = any(not math.isnan(v.low) for v in (*scores.values(), *ranks.values()))
+    lines = ["   ".join(words) + " points" + ("   [95 % interval over datasets]" if sure else "")]
     if ranks:
         # Embedders that share a place have ranks of a half.
         before, after = (_said(ranks[n], digits=int(ranks[n].value % 1 > 0)) for n in (ORIGINAL, "hteb"))

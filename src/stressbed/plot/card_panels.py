@@ -106,7 +106,8 @@ def rank_lines(ax: Axes, data: pd.DataFrame) -> Axes:
     ax.set_yticks([0, 1], [AXIS_LABELS[ORIGINAL], AXIS_LABELS["hteb"]], fontsize=SMALL)
     ax.set_ylim(1.6, -0.6)
     ax.set_xlim(max(last, 2) + 0.5, 0.5)
-    ax.set_xticks([1, *range(5, last - 1, 5), *([last] if last > 1 else [])])
+    few = last <= 8
+    ax.set_xticks(range(1, last + 1) if few else [1, *range(5, last - 1, 5), last])
     ax.set_title("Rank (1 is the best)", fontsize=SMALL + 0.5, weight="normal")
     _plain(ax)
     return ax

@@ -20,10 +20,9 @@ ROW = 0.21
 """Inches per transformation."""
 CONVINCING = 0.05
 """Adjusted p values from here on are greyed, as in the paper."""
-NOTES = (
-    "Intervals: 95 %, not adjusted for the number of transformations.",
-    "p: Wilcoxon, adjusted by Holm; grey: p ≥ .05.",
-)
+INTERVALS = "Intervals: 95 %, not adjusted for the number of transformations."
+NO_INTERVALS = "No intervals: at 95 % they need six observations."
+P_NOTE = "p: Wilcoxon, adjusted by Holm; grey: p ≥ .05."
 PLACES = (("median_abs", r"$|\tilde{\Delta}|$", 24), ("p_holm", "p", 54), ("n", "n", 80))
 """Columns beside a panel: what they hold, their header, and where they end (points from the panel)."""
 
@@ -32,7 +31,7 @@ def figure(sources: Mapping[str, Source], names: Names) -> Drawn:
     """Return the figure with a panel per setting and generator, from `shifts`."""
     found = panels(sources["shifts"].frame, names)
     rows = max(len(p.frame) for p in found)
-    drawn, axes = panel_grid(len(found), ROW * rows + 0.75, more=0.45, sharex=True)
+    drawn, axes = panel_grid(len(found), ROW * rows + 0.75, more=0.55, sharex=True)
     for ax, panel in zip(axes, found, strict=True):
         shifts_forest(ax, panel.frame, names)
         ax.set_title(panel.title(names), pad=13)
@@ -42,8 +41,10 @@ def figure(sources: Mapping[str, Source], names: Names) -> Drawn:
     drawn.legend(handles=axis_handles(shown, names), loc="outside upper center", ncols=3, handletextpad=0.2)
     between = " " if drawn.get_figwidth() > COLUMN else "\n"
     units = sorted({f"{u}s" for p in found for u in p.frame["unit"]})
-    notes = [*NOTES[:-1], f"{NOTES[-1]} n: {' or '.join(units)}."]
-    drawn.supxlabel(between.join(notes), fontsize=SMALL, color=MUTED)
+    some = any(p.frame[["low", "high"]].notna().all(axis=1).any() for p in found)
+    about = between.join([INTERVALS if some else NO_INTERVALS, P_NOTE])
+    columns = f"First column: median of the absolute deltas. n: {' or '.join(units)}."
+    drawn.supxlabel(f"{about}\n{columns}", fontsize=SMALL, color=MUTED)
     return Drawn(drawn, together([(p, p.frame) for p in found]))
 
 

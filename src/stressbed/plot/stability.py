@@ -17,6 +17,8 @@ from stressbed.plot.style import FAINT, INK, MUTED, SMALL, colour, number, wrapp
 
 ROW = 0.22
 """Inches per row."""
+HIGHEST = 1.06
+"""Where the scale ends: a point at 1 is whole."""
 
 
 def figure(sources: Mapping[str, Source], names: Names) -> Drawn:
@@ -29,7 +31,7 @@ def figure(sources: Mapping[str, Source], names: Names) -> Drawn:
         ax.set_title(panel.title(names))
         ax.tick_params(labelbottom=True)
     frames = pd.concat([p.frame for p in found])
-    axes[0].set_xlim(lowest(frames), 1.03)
+    axes[0].set_xlim(lowest(frames), HIGHEST)
     drawn.legend(handles=_handles(), loc="outside upper center", ncols=2, handletextpad=0.3)
     return Drawn(drawn, together([(p, p.frame) for p in found]))
 
@@ -62,7 +64,7 @@ def rank_stability(ax: Axes, data: pd.DataFrame, names: Names) -> Axes:
     for label, level in zip(ax.get_yticklabels(), data["level"], strict=True):
         label.set_fontweight("normal" if level == "transformation" else "bold")
     ax.set_ylim(len(data) - 0.4, -0.6)
-    ax.set_xlim(lowest(data), 1.03)
+    ax.set_xlim(lowest(data), HIGHEST)
     ax.set_xlabel("Kendall's τ, mean ± SD over datasets")
     ax.grid(axis="x", color=FAINT, linewidth=0.4, zorder=0)
     ax.spines["left"].set_visible(False)
@@ -92,14 +94,16 @@ def lowest(data: pd.DataFrame) -> float:
     for kind in ("tau", "within"):
         mean, spread = data[f"{kind}_mean"], data[f"{kind}_sd"].fillna(0.0)
         ends += [float(v) for v in (mean - spread).dropna()]
-    return max(-1.03, min(ends) - 0.05)
+    return max(-HIGHEST, min(ends) - 0.06)
 
 
 def _point(ax: Axes, y: float, mean: float, spread: float, hue: str, *, filled: bool) -> None:
     if math.isnan(mean):
         return
     if not math.isnan(spread):
-        ax.plot([mean - spread, min(1.0, mean + spread)], [y, y], color=hue, linewidth=1.0, zorder=2)
+        ax.plot(
+            [max(-1.0, mean - spread), min(1.0, mean + spread)], [y, y], color=hue, linewidth=1.0, zorder=2
+        )
     ax.scatter(mean, y, s=18, facecolor=hue if filled else "white", edgecolor=hue, linewidth=1.0, zorder=3)
 
 

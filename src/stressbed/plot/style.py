@@ -160,8 +160,15 @@ def said_figure(sentences: Sequence[str], *, title: str) -> Figure:
 
 
 def wrapped(label: str, width: int = LONGEST_LABEL) -> str:
-    """Return a label in lines of at most `width` characters, broken after spaces and hyphens."""
-    return "\n".join(textwrap.wrap(label, width)) or label
+    """Return a label in lines of at most `width` characters, broken after spaces and hyphens.
+
+    What stands in parentheses at the end stays together where it fits into a line of its own.
+    """
+    lines = textwrap.wrap(label, width)
+    name, opened, rest = label.rpartition(" (")
+    if len(lines) > 1 and opened and label.endswith(")") and len(rest) < width:
+        lines = [*textwrap.wrap(name, width), f"({rest}"]
+    return "\n".join(lines) or label
 
 
 def number(value: float, digits: int = 1, *, sign: bool = False) -> str:

@@ -1,3 +1,3 @@
 """report stage."""
 
-VERSION = "2"
+VERSION = "3"

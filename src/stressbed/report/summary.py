@@ -24,6 +24,18 @@ logger = logging.getLogger("stressbed")
 STAGES = ("dataset", "texts", "generate", "transform", "embed", "score", "collect", "analyse", "plot")
 """Stages in the order of the run."""
 
+NOTES = (
+    "Requests, texts and seconds are those of each job's last execution.",
+    "",
+    "- naive: if every text, transformation and seed were asked or encoded for itself; unique: those that "
+    "differ.",
+    "- reused: found in the store, or the same as another one of this run; seeds that cannot differ share "
+    "their cells.",
+    "- fallbacks: texts without a usable answer, of which a cut one or the original was embedded; marked: "
+    "cells that rest on more of them than the run allows (fallback_mark).",
+)
+"""What stands below the table."""
+
 Record = dict[str, Any]
 
 
@@ -177,5 +189,5 @@ def _markdown(found: Mapping[str, Any], table: pd.DataFrame) -> str:
         lines += ["", f"Generator: {found['selection']['sentence']}"]
     lines += ["", "| part | what | value |", "| --- | --- | ---: |"]
     lines += [f"| {r.part} | {str(r.what).replace('_', ' ')} | {r.value} |" for r in table.itertuples()]
-    lines += ["", "Requests, texts and seconds are those of each job's last execution."]
+    lines += ["", *NOTES]
     return "\n".join(lines) + "\n"

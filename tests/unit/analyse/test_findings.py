@@ -31,8 +31,8 @@ def planted(names):
 def test_counts_are_those_of_the_planted_profiles():
     names = made_names(E, D)
     said = findings(tables_of(names, made_scores(names, planted(names))), names, run="mine")
-    assert "Most disruptive of 5: Language for 4 and Length for 1; for 5 in at least 95 %" in said
-    assert "5 of 5 score lower than on the originals." in said
+    assert "Most disruptive axis: Language for 4 of 5 and Length for 1 of 5; for 5 in at least 95 %" in said
+    assert "5 of 5 score lower than on the original texts." in said
     assert (
         "8 of 8 transformations shift the scores significantly (Wilcoxon, Holm), 8 of them downwards" in said
     )
@@ -61,6 +61,38 @@ def test_few_datasets_make_no_claims_about_intervals_or_tests():
     assert "interval of the drop" not in said
     assert "95 % of resampled" not in said
     assert "cannot be tested: 3 observations are too few" in said
+    assert "Random halves" not in said
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"), [((4, 0), "4 of 600 rewrites (under 1 %)"), ((300, 60), "360 of 600 rewrites (60 %)")]
+)
+def test_rewrites_that_failed_are_said_first(lost, words):
+    names = made_names(E, D)
+    tables = tables_of(names, made_scores(names, planted(names)))
+    frame = pd.DataFrame({"dataset": ["d0", "d1"], "n_texts": 300, "fallbacks": list(lost)})
+    said = findings({**tables, "fallbacks": frame}, names, run="mine")
+    points = [line for line in said.splitlines() if line.startswith("- ")]
+    assert words in points[0]
+    assert ("as much about the generator" in points[0]) == (sum(lost) > 30)
+    assert "rewrites" not in findings({**tables, "fallbacks": frame.assign(fallbacks=0)}, names, run="mine")
+
+
+def test_fallbacks_are_those_of_the_settings_own_datasets():
+    groups = {d: "english" if i < 6 else "multilingual" for i, d in enumerate(D)}
+    names = made_names(E, D, settings=groups, language_groups=groups)
+    frame = pd.DataFrame({"dataset": D, "n_texts": 10, "fallbacks": range(10)})
+    said = findings({"fallbacks": frame}, names, run="mine")
+    assert said.index("15 of 60 rewrites") < said.index("## Multilingual") < said.index("30 of 40 rewrites")
+
+
+def test_embedders_without_a_total_are_not_counted_as_losing():
+    names = made_names(E, D[:1])
+    tables = tables_of(names, made_scores(names, planted(names)))
+    tables["hteb_scores"].loc[0, ["hteb", "drop"]] = float("nan")
+    said = findings(tables, names, run="mine")
+    assert "The 4 of 5 embedders that have every cell lose" in said
+    assert "cannot be tested: one observation is too few" in said
 
 
 def test_empty_tables_give_no_sentences():

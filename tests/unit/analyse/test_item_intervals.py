@@ -184,6 +184,15 @@ def test_experiments_are_said_not_to_be_independent_items():
     assert found["low"] < found["drop"] < found["high"]
 
 
+def test_experiments_that_all_change_alike_have_no_interval_of_no_width():
+    original, values = np.full(10, 0.6), np.full(10, 0.5)
+    row = score_row(50.0, 60.0, metric="accuracy", task_type="Classification")
+    found = intervals(item_rows(values, original, unit="experiment", metric="accuracy"), [row]).iloc[0]
+    assert found["drop"] == pytest.approx(10)
+    assert np.isnan(found["low"])
+    assert "every experiment changes alike" in found["note"]
+
+
 @pytest.mark.parametrize(
     ("kind", "n", "note"),
     [

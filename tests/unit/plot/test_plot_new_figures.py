@@ -162,6 +162,8 @@ def test_labels_break_after_hyphens_and_lose_nothing():
     assert wrapped(label).replace("\n", " ").replace("- ", "-") == label
     assert max(map(len, wrapped("x" * 60).splitlines())) <= 24
     assert wrapped("") == ""
+    assert wrapped("Cross-translation (es, fr)") == "Cross-translation\n(es, fr)"
+    assert wrapped("Translation (es, fr)") == "Translation (es, fr)"
     assert pd.notna(wrapped("a"))
 
 
@@ -170,3 +172,17 @@ def test_the_forest_says_what_n_counts():
     with style():
         drawn = forest_figure(sources, NAMES).figure
     assert "n: datasets." in drawn.get_supxlabel()
+    assert "Intervals: 95 %" in drawn.get_supxlabel()
+
+
+def test_a_forest_without_intervals_speaks_of_none():
+    frame = TABLES["shifts"].assign(unit="dataset", low=np.nan, high=np.nan)
+    with style():
+        drawn = forest_figure({"shifts": Source(frame)}, NAMES).figure
+    assert drawn.get_supxlabel().startswith("No intervals: at 95 % they need six observations.")
+
+
+def test_a_tau_of_minus_one_is_whole_and_its_line_ends_there():
+    ax = ax_of(rank_stability, TABLES["rank_stability"].assign(tau_mean=-1.0, tau_sd=0.5))
+    assert ax.get_xlim()[0] < -1.05
+    assert min(start for start, _ in lines(ax).values()) == -1.0

@@ -20,6 +20,8 @@ Tables = Mapping[str, pd.DataFrame]
 ALPHA = 0.05
 ENOUGH = 6
 """Fewest datasets with which sentences speak of intervals."""
+WEIGHTY = 0.05
+"""Share of fallbacks from which they are said to weigh on everything else."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,26 @@ def _section(part: _Part, title: str, claims: tuple[Callable[[_Part], Iterator[F
     return [f"## {title}", "", *found, ""] if found else []
 
 
+def _rewrites(part: _Part) -> Iterator[Finding]:
+    """How many rewrites are none: what the reader must know of every sentence that follows."""
+    frame = part.rows("fallbacks")
+    if frame.empty:
+        return
+    frame = frame[frame["dataset"].map(lambda d: part.names.settings.get(d, ALL_DATASETS)) == part.setting]
+    n, lost = int(frame["n_texts"].sum()), int(frame["fallbacks"].sum())
+    if lost:
+        share = lost / n
+        more = " What follows says as much about the generator as about the embedders." * (share >= WEIGHTY)
+        yield Finding(
+            f"{lost:,} of {n:,} rewrites ({_per_cent(share)}) are fallbacks: no answer was usable, so that "
+            f"a cut one or the original was embedded.{more}"
+        )
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"
+
+
 def _drops(part: _Part) -> Iterator[Finding]:
     frame = (
         part.rows("hteb_scores").dropna(subset=["drop"]) if len(part.rows("hteb_scores")) else pd.DataFrame()
@@ -105,13 +127,16 @@ def _drops(part: _Part) -> Iterator[Finding]:
     if frame.empty:
         return
     n, worse = len(frame), int((frame["drop"] > 0).sum())
+    # Whose drops these are must be said where an embedder lacks a cell.
+    every = len(part.rows("hteb_scores"))
+    of, whole = (f" of {every}", " that have every cell") if n < every else ("", "")
     yield Finding(
-        f"The {n} embedders lose {frame['drop'].mean():.2f} points on average under HTEB."
+        f"The {n}{of} embedders{whole} lose {frame['drop'].mean():.2f} points on average under HTEB."
         if n > 1
         else f"The embedder loses {frame['drop'].mean():.2f} points under HTEB.",
         part.paper("drop"),
     )
-    yield Finding(f"{worse} of {n} score lower than on the originals.", part.paper("losers"))
+    yield Finding(f"{worse} of {n} score lower than on the original texts.", part.paper("losers"))
     ranks = part.rows("hteb_ranks")
     if len(ranks):
         unsure = int(((ranks["drop_low"] <= 0) & (ranks["drop_high"] >= 0)).sum())
@@ -137,7 +162,11 @@ def _axes(part: _Part) -> Iterator[Finding]:
     if frame.empty or frame["most_disruptive"].isna().all():
         return
     counts = Counter(frame["most_disruptive"].dropna())
-    said = [f"{AXIS_LABELS[a]} for {counts[a]}" for a in sorted(AXES, key=lambda a: -counts[a]) if counts[a]]
+    said = [
+        f"{AXIS_LABELS[a]} for {counts[a]} of {len(frame)}"
+        for a in sorted(AXES, key=lambda a: -counts[a])
+        if counts[a]
+    ]
     enough = int(frame["n_datasets"].min()) >= ENOUGH
     sure = int((frame["certainty"] >= 95).sum())
     more = (
@@ -145,7 +174,7 @@ def _axes(part: _Part) -> Iterator[Finding]:
         if enough and frame["certainty"].notna().any()
         else ""
     )
-    yield Finding(f"Most disruptive of {len(frame)}: {listed(said)}{more}.", part.paper("most_disruptive"))
+    yield Finding(f"Most disruptive axis: {listed(said)}{more}.", part.paper("most_disruptive"))
 
 
 def _shifts(part: _Part) -> Iterator[Finding]:
@@ -154,9 +183,10 @@ def _shifts(part: _Part) -> Iterator[Finding]:
         return
     n, observations = len(frame), int(frame["n"].min())
     if n * 2 * 0.5**observations > ALPHA:
+        few = "one observation is" if observations == 1 else f"{observations} observations are"
         yield Finding(
-            f"Whether {n} transformations shift the scores cannot be tested: {observations} observations are "
-            "too few for any p-value to survive Holm's correction."
+            f"Whether {n} transformations shift the scores cannot be tested: {few} too few for any "
+            "p-value to survive Holm's correction."
         )
     else:
         significant = frame[frame["p_holm"] < ALPHA]
@@ -168,7 +198,8 @@ def _shifts(part: _Part) -> Iterator[Finding]:
         )
     low, high = (frame["median_abs"].agg(f) for f in ("min", "max"))
     yield Finding(
-        f"Median absolute differences run from {low:.1f} to {high:.1f} points.", part.paper("median_abs")
+        f"The median absolute delta of a transformation runs from {low:.1f} to {high:.1f} points.",
+        part.paper("median_abs"),
     )
 
 
@@ -181,7 +212,9 @@ def _translations(part: _Part) -> Iterator[Finding]:
         both = frame.dropna(subset=[single[0], cross[0]])
         worse = int((both[cross[0]] < both[single[0]]).sum())
         if len(both):
-            yield Finding(f"Cross-Translation costs more than Translation for {worse} of {len(both)}.")
+            yield Finding(
+                f"Cross-translation costs more than translation for {worse} of {len(both)} embedders."
+            )
 
 
 def _ranking(part: _Part) -> Iterator[Finding]:
@@ -192,9 +225,10 @@ def _ranking(part: _Part) -> Iterator[Finding]:
         return
     for row in (r for r in part.records("rank_stability") if r["level"] == "overall"):
         sd = f" (SD {row['tau_sd']:.3f})" if pd.notna(row["tau_sd"]) else ""
+        few = f"; with {row['n_embedders']} embedders it says little" if row["n_embedders"] < 4 else ""
         yield Finding(
             f"The embedders' ranking under HTEB agrees with the original one at Kendall's tau "
-            f"{row['tau_mean']:.3f}{sd}, mean over {row['n_datasets']} datasets.",
+            f"{_tau(row['tau_mean'])}{sd}, mean over {row['n_datasets']} datasets{few}.",
             part.paper("tau"),
         )
     for level, claim in (("axis", "tau_axes"), ("transformation", "tau_transformations")):
@@ -202,10 +236,10 @@ def _ranking(part: _Part) -> Iterator[Finding]:
         if len(mine) > 1:
             kept = mine if level == "axis" else mine.iloc[[0, -1]]
             said = [
-                f"{part.label(str(r))} {tau:.3f}"
+                f"{part.label(str(r))} {_tau(tau)}"
                 for r, tau in zip(kept["row"], kept["tau_mean"], strict=True)
             ]
-            lead = "By axis" if level == "axis" else "Highest and lowest by transformation"
+            lead = "Tau by axis" if level == "axis" else "Highest and lowest tau by transformation"
             yield Finding(f"{lead}: {', '.join(said)}.", part.paper(claim))
     both = frame[(frame["level"] == "transformation") & frame["within_mean"].notna()]
     if len(both):
@@ -217,14 +251,18 @@ def _ranking(part: _Part) -> Iterator[Finding]:
         )
 
 
+def _tau(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
+
+
 def _halves(part: _Part) -> Iterator[Finding]:
     frame = part.rows("split_half")
     mine = frame[(frame["measure"] == "delta") & frame["row"].isin(AXES)] if len(frame) else frame
-    if len(mine):
-        low, high = mine["median"].min(), mine["median"].max()
+    if len(mine) and int(mine["n_datasets"].min()) >= ENOUGH:
+        low, high = (f"{v:.2f}".replace("-", "−") for v in (mine["median"].min(), mine["median"].max()))
         yield Finding(
             "Random halves of the datasets rank the embedders by axis delta alike at a median Spearman's rho "
-            f"of {low:.2f} to {high:.2f}, by axis.",
+            f"of {low if low == high else f'{low} to {high}'}, by axis.",
             part.paper("split_half"),
         )
 
@@ -287,7 +325,7 @@ def _translated(part: _Part) -> Iterator[Finding]:
         )
 
 
-_CLAIMS = (_drops, _axes, _translations, _shifts, _ranking, _halves, _zero_shot, _sizes)
+_CLAIMS = (_rewrites, _drops, _axes, _translations, _shifts, _ranking, _halves, _zero_shot, _sizes)
 """Claims about each setting."""
 _ACROSS = (_gap, _translated)
 """Claims across languages."""

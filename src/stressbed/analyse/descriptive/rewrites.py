@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from stressbed.analyse.names import Names
-from stressbed.analyse.table import Table, finish, ordered
+from stressbed.analyse.table import FALLBACK_NOTE, Table, finish, ordered
 from stressbed.transform.flags import FLAGS
 from stressbed.transform.outcome import OUTCOMES
 
@@ -46,13 +46,13 @@ def outcomes(counts: pd.DataFrame, names: Names) -> Table:
     frame = _in_order(
         sums[["n_texts"]].join(wide).join(sums[["tokens_in", "tokens_out"]]).reset_index(), names
     )
-    notes = ["All seeds together; each text has one outcome, the gravest that applies."]
+    notes = ["All seeds together; each text has one outcome, the gravest that applies.", FALLBACK_NOTE]
     return finish(Table("outcomes", "Outcomes of rewriting", frame, notes), names)
 
 
 def examples(found: pd.DataFrame, names: Names) -> Table:
     """Return the table of examples: one drawn text per generator, transformation and target language."""
-    notes = ["Drawn by a seeded hash, not picked; language is the one asked for."]
+    notes = ["Drawn by a seeded hash, not picked; language is the one asked for.", FALLBACK_NOTE]
     frame = _in_order(found, names)
     return finish(
         Table("examples", "One rewritten text per transformation and language", frame, notes), names

@@ -18,7 +18,7 @@ from stressbed.analyse.aggregate import (
     strict_mean,
 )
 from stressbed.analyse.names import AXIS_LABELS, Names
-from stressbed.analyse.table import Table, finish, ordered
+from stressbed.analyse.table import FALLBACK_NOTE, Table, finish, ordered
 from stressbed.collect.schema import ALL, OK
 
 BEST: Mapping[str, Literal["max", "min"]] = {
@@ -190,7 +190,9 @@ def fallbacks(scores: pd.DataFrame, names: Names) -> Table:
     frame = rows.groupby(columns)[counts].first().reset_index()
     whole = ["n_texts", "flagged", "retried", "fallbacks", "dropped"]
     frame[whole] = frame[whole].fillna(0).astype(int)
-    notes = ["The same for every embedder. Marked: the share exceeds the run's fallback_mark."]
+    notes = [
+        "The same for every embedder. Marked: the share exceeds the run's fallback_mark.", FALLBACK_NOTE
+    ]  # fmt: skip
     table = Table("fallbacks", "Fallbacks by variant", frame, notes, digits={"fallback_share": 3})
     return finish(table, names)
 

@@ -22,6 +22,9 @@ from stressbed.stats.interval import Floats
 TOLERANCE = 0.01
 """Points by which a score that is made again from its items may differ from the cell's own."""
 
+FLAT = 1e-9
+"""Points between the samples' ends below which they are one value, and no interval."""
+
 LEVEL = 0.95
 HELD = 150_000
 """Weights held at once: as many as fit into a processor's cache, which decides the speed."""
@@ -233,6 +236,8 @@ def _row(
         notes.append(f"{left_out} samples have no score and are left out")
     if len(defined) < resamples / 2:
         return row | {"note": "; ".join(notes)}
+    if np.ptp(defined) < FLAT:
+        return row | {"note": f"every {found.unit} changes alike: that is no spread to make an interval of"}
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     method = f"percentile bootstrap, {usable[0][1].kind} of {found.unit} values, {resamples} samples"
     return row | {"low": float(low), "high": float(high), "method": method, "note": "; ".join(notes)}

@@ -55,7 +55,7 @@ def _rows(data: Analysed, study: Study) -> Rows:
         ]  # fmt: skip
         return rows, said
     if note := coverage_note(n):
-        said.append(f"{note[0].upper()}{note[1:]}{study.label}")
+        said.append(f"{note[0].upper()}{note[1:]}{study.label}.")
 
     before, after = original.to_numpy(), total.to_numpy()
     make: dict[str, tuple[Callable[..., list[Interval]], Floats]] = {

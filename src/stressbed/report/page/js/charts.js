@@ -57,7 +57,8 @@ const Charts = (() => {
 
   // One point of a legend: the same shape and colour as in the chart.
   const key = (axis) => {
-    const at = { fill: axis === "hteb" ? "#ffffff" : colour(axis), stroke: axis === "hteb" ? INK : colour(axis), "stroke-width": 2 };
+    // As in the figures: the original is open, everything else filled.
+    const at = { fill: axis === "original" ? "#ffffff" : colour(axis), stroke: colour(axis), "stroke-width": 2 };
     const shapes = {
       circle: () => drawn("circle", { cx: 8, cy: 8, r: 5, ...at }),
       square: () => drawn("rect", { x: 3.5, y: 3.5, width: 9, height: 9, ...at }),

@@ -53,8 +53,8 @@ const Leaderboard = (() => {
         const there = rows.filter((r) => isNumber(r[point]));
         const points = f.scatter({ field: "x" }, { field: "name" }, {
           source: Charts.source({ x: there.map((r) => r[point]), name: there.map(name), what: there.map(() => label(point)) }),
-          size: Charts.size(point, point === "hteb" ? 11 : 10), marker: Charts.marker(point), line_color: point === "hteb" ? Charts.INK : "#ffffff", line_width: point === "hteb" ? 2 : 0.8,
-          fill_color: point === "hteb" ? "#ffffff" : Charts.colour(point),
+          size: Charts.size(point, point === "hteb" ? 11 : 10), marker: Charts.marker(point), line_color: point === "original" ? Charts.colour(point) : "#ffffff", line_width: point === "original" ? 2 : 0.8,
+          fill_color: point === "original" ? "#ffffff" : Charts.colour(point),
         });
         Charts.hover(f, [points], [["Embedder", "@name"], ["Score", "@what: @x{0.0}"]]);
       }
@@ -66,7 +66,7 @@ const Leaderboard = (() => {
   const said = (axes, byHand) => {
     const counted = axes.map(label).join(", ") || "none";
     const change = byHand ? "Totals, drops and ranks are computed anew. " : "";
-    const without = data.axes.some((a) => a.id === "language") && !axes.includes("language");
+    const without = axes.length && data.axes.some((a) => a.id === "language") && !axes.includes("language");
     return change + "Axes that count: " + counted + "." + (without ? " Without Language: for use in one language only." : "");
   };
 

@@ -8,8 +8,10 @@ const Statistics = (() => {
     const there = rows.filter((r) => isNumber(r.shift));
     if (!there.length) return null;
     const name = (r) => label(r.transformation);
-    const words = "Shift of each transformation with its 95 % interval: "
-      + there.map((r) => name(r) + " " + fixed(r.shift) + " (" + Page.between(r.low, r.high) + ")").join("; ") + ". The table has all numbers.";
+    const range = (r) => Page.between(r.low, r.high) || "no interval";
+    const some = there.some((r) => isNumber(r.low) && isNumber(r.high));
+    const words = "Shift of each transformation" + (some ? " with its 95 % interval: " : ", without intervals: ")
+      + there.map((r) => name(r) + " " + fixed(r.shift) + (some ? " (" + range(r) + ")" : "")).join("; ") + ". The table has all numbers.";
     const build = (P) => {
       const f = Charts.figure(P, {
         height: 70 + 32 * there.length, y: there.map(name).reverse(), x: Charts.limits(there.flatMap((r) => [r.shift, r.low, r.high]), [0]),
@@ -27,14 +29,14 @@ const Statistics = (() => {
         const own = there.filter((r) => r.axis === axis.id);
         if (!own.length) continue;
         const points = f.scatter({ field: "x" }, { field: "name" }, {
-          source: Charts.source({ x: own.map((r) => r.shift), name: own.map(name), range: own.map((r) => Page.between(r.low, r.high)), n: own.map((r) => r.n) }),
+          source: Charts.source({ x: own.map((r) => r.shift), name: own.map(name), range: own.map(range), n: own.map((r) => r.n) }),
           size: Charts.size(axis.id, 11), marker: Charts.marker(axis.id), fill_color: axis.colour, line_color: "#ffffff",
         });
         Charts.hover(f, [points], [["Transformation", "@name"], ["Shift", "@x{0.00} (@range)"], ["n", "@n"]]);
       }
       return f;
     };
-    return Charts.chart("shifts", { words, build, caption: "Hodges-Lehmann shift with its 95 % interval." });
+    return Charts.chart("shifts", { words, build, caption: "Hodges-Lehmann shift" + (some ? " with its 95 % interval." : ". No intervals: at 95 % they need six observations.") });
   };
   const shifts = () => {
     const place = Page.body("shifts");

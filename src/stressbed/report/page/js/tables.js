@@ -58,9 +58,11 @@ const Tables = (() => {
   const LABELLED = new Set(["embedder", "dataset", "generator", "transformation", "setting", "first", "second", "row",
     "source", "translated", "axis", "most_disruptive", "condition", "axes"]);
   const digits = (key, values) => {
+    // A p value of 1 has its decimals, too: it is no count.
+    if (/^(p|p_holm)$/.test(key)) return 3;
     if (values.every((v) => v === null || Number.isInteger(v))) return 0;
     // Correlations and shares lie within one, points do not.
-    return /^(p|p_holm)$/.test(key) || values.every((v) => v === null || Math.abs(v) <= 1) ? 3 : 1;
+    return values.every((v) => v === null || Math.abs(v) <= 1) ? 3 : 1;
   };
   // A table as it was analysed: ids become labels, numbers are rounded.
   const plain = (name) => {
