@@ -86,6 +86,13 @@ def test_fallbacks_are_those_of_the_settings_own_datasets():
     assert said.index("15 of 60 rewrites") < said.index("## Multilingual") < said.index("30 of 40 rewrites")
 
 
+def test_datasets_that_do_not_tell_embedders_apart_are_named():
+    names = made_names(E, D)
+    frame = pd.DataFrame({"dataset": ["d0", "d0", "d1", "d1", "d2"], "original": [60, 60 + 1e-9, 60, 61, 5]})
+    said = findings({"by_dataset": frame}, names, run="mine")
+    assert "On d0 all embedders have the same score on the original texts" in said
+
+
 def test_embedders_without_a_total_are_not_counted_as_losing():
     names = made_names(E, D[:1])
     tables = tables_of(names, made_scores(names, planted(names)))

@@ -20,6 +20,8 @@ Tables = Mapping[str, pd.DataFrame]
 ALPHA = 0.05
 ENOUGH = 6
 """Fewest datasets with which sentences speak of intervals."""
+SAME = 1e-6
+"""Points within which scores are the same."""
 WEIGHTY = 0.05
 """Share of fallbacks from which they are said to weigh on everything else."""
 
@@ -105,7 +107,7 @@ def _rewrites(part: _Part) -> Iterator[Finding]:
     frame = part.rows("fallbacks")
     if frame.empty:
         return
-    frame = frame[frame["dataset"].map(lambda d: part.names.settings.get(d, ALL_DATASETS)) == part.setting]
+    frame = frame[_own_datasets(frame, part)]
     n, lost = int(frame["n_texts"].sum()), int(frame["fallbacks"].sum())
     if lost:
         share = lost / n
@@ -114,6 +116,10 @@ def _rewrites(part: _Part) -> Iterator[Finding]:
             f"{lost:,} of {n:,} rewrites ({_per_cent(share)}) are fallbacks: no answer was usable, so that "
             f"a cut one or the original was embedded.{more}"
         )
+
+
+def _own_datasets(frame: pd.DataFrame, part: _Part) -> pd.Series[bool]:
+    return frame["dataset"].map(lambda d: part.names.settings.get(d, ALL_DATASETS)) == part.setting
 
 
 def _per_cent(share: float) -> str:
@@ -151,6 +157,21 @@ def _drops(part: _Part) -> Iterator[Finding]:
         )
         if len(ranks) > 1:
             yield Finding(f"{moved} of {len(ranks)} change their rank; {top}.")
+
+
+def _alike(part: _Part) -> Iterator[Finding]:
+    """Datasets on which embedders are alike to begin with: who seems robust may have learnt nothing."""
+    frame = part.rows("by_dataset")
+    if frame.empty:
+        return
+    frame = frame[_own_datasets(frame, part)].dropna(subset=["original"])
+    scores = frame.groupby("dataset", sort=False)["original"]
+    alike = [str(d) for d, s in scores if len(s) > 1 and s.max() - s.min() < SAME]
+    if alike:
+        yield Finding(
+            f"On {listed([part.label(d) for d in alike])} all embedders have the same score on the original "
+            "texts: nothing there tells them apart."
+        )
 
 
 def _best(ranks: pd.DataFrame, column: str) -> str:
@@ -325,7 +346,7 @@ def _translated(part: _Part) -> Iterator[Finding]:
         )
 
 
-_CLAIMS = (_rewrites, _drops, _axes, _translations, _shifts, _ranking, _halves, _zero_shot, _sizes)
+_CLAIMS = (_rewrites, _drops, _alike, _axes, _translations, _shifts, _ranking, _halves, _zero_shot, _sizes)
 """Claims about each setting."""
 _ACROSS = (_gap, _translated)
 """Claims across languages."""
