@@ -21,6 +21,9 @@ from stressbed.workflow import (
     cells_to_compute,
     where_results_are,
 )
+from stressbed.workflow.checksums import remember_checksums
+
+remember_checksums()
 
 try:
     for file in workflow.overwrite_configfiles:
