@@ -4,11 +4,12 @@
 
 A run of small datasets with embedders and a generator without a model, up to its `scores.parquet`, one job
 at a time, first with one job per embedder and dataset (the default), then with one per embedder. Its
-processor seconds, Snakemake and all jobs together, are compared with the work inside: embedding and scoring
-all its cells once more in one process that has its libraries loaded. The rest is overhead: starting
-processes, imports, hashing, planning, and here also freezing, listing, rewriting and collecting, which are
-little for such data. Processor seconds, because the clock of a shared machine counts its neighbours too;
-one job at a time on an idle machine takes about as long.
+processor seconds, Snakemake and all jobs together, are compared with the work inside: freezing, listing,
+checking rewrites, embedding and scoring once more, in one process that has its libraries loaded. The rest is
+overhead: starting processes, imports, hashing, planning, and here also the generator without a model and
+collecting, which are little for such data. With one job per embedder, one job generates and one checks.
+Processor seconds, because the clock of a shared machine counts its neighbours too; one job at a time on an
+idle machine takes about as long.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -28,29 +31,55 @@ from benchmarks.table import publish
 from stressbed import paths
 from stressbed.config import load_run
 from stressbed.config.load import Plan
+from stressbed.dataset.freeze import freeze
+from stressbed.dataset.record import record
 from stressbed.embed.run import embed
 from stressbed.paths import Cell
 from stressbed.score.run import CellJob, score_cells
 from stressbed.store import read_json, read_parquet
+from stressbed.transform.markers import Markers
+from stressbed.transform.run import transform
 from stressbed.workflow import Grid
 
 LIMITS = {"embedder, dataset": 0.8, "embedder": 0.1}
 
 
 def inside(folder: Path) -> float:
-    """Return the processor seconds that embedding and scoring take without starts and imports.
+    """Return the processor seconds that a finished run's work takes without starts and imports.
 
-    Both stages' functions run again in this process for every pair of the finished run, with a new store;
-    the first pair, in which libraries are imported, counts as much as the mean of the others.
+    The stages' functions run again in this process for every dataset and every pair of embedder and dataset,
+    with a new store.
     """
     plan = load_run(yaml.safe_load((folder / "run.yaml").read_text(encoding="utf-8")), base=folder)
     os.chdir(folder)
-    seconds = []
-    for embedder, dataset in plan.pairs:
+    again = folder / "again"
+    datasets = _seconds([partial(_one_dataset, plan, d, again) for d in plan.datasets])
+    return datasets + _seconds([partial(_one_pair, plan, e, d, again) for e, d in plan.pairs])
+
+
+def _seconds(parts: list[Callable[[], None]]) -> float:
+    """Return their processor seconds; the first, which imports, counts as much as the mean of the others."""
+    found = []
+    for part in parts:
         start = time.process_time()
-        _one_pair(plan, embedder, dataset, folder / "again")
-        seconds.append(time.process_time() - start)
-    return sum(seconds[1:]) * len(seconds) / max(len(seconds) - 1, 1)
+        part()
+        found.append(time.process_time() - start)
+    return sum(found[1:]) * len(found) / max(len(found) - 1, 1)
+
+
+def _one_dataset(plan: Plan, dataset: str, again: Path) -> None:
+    grid, catalogue, new = Grid.of(plan), plan.catalogue, again / "datasets" / dataset
+    manifest = freeze(catalogue.datasets[dataset], catalogue.origin["datasets", dataset].parent, new)
+    record(new)
+    texts = read_parquet(new / "texts.parquet").to_pandas()
+    markers = Markers.of(list(catalogue.markers.values()))
+    for variant in plan.rewrites:
+        transform(
+            completions=Path(grid.path(paths.COMPLETIONS).format(dataset=dataset, variant=variant)),
+            texts=texts, manifest=manifest, variant=variant, markers=markers, out=new / f"{variant}.parquet",
+            entry=catalogue.transformations[variant.transformation],
+            generator=catalogue.generators[variant.generator],
+        )  # fmt: skip
 
 
 def _one_pair(plan: Plan, embedder: str, dataset: str, again: Path) -> None:
@@ -85,6 +114,7 @@ def run(n_cells: int, axes: list[str]) -> tuple[int, int, float, Cost]:
         n = make_project(folder, n_cells)
         config = yaml.safe_load((folder / "run.yaml").read_text(encoding="utf-8"))
         config["job_axes"] = axes
+        config["generate_job_axes"] = ["dataset", "generator"] if "dataset" in axes else ["generator"]
         (folder / "run.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
         command = ["-m", "snakemake", "results/runs/scale/scores.parquet", "-q", "--cores", "1"]
         cost = measured([sys.executable, *command, "--configfile", "run.yaml"], folder)
