@@ -119,7 +119,7 @@ def test_one_dataset_without_an_interval_says_why():
 def test_a_missing_cell_is_said_and_a_missing_embedder_has_no_number():
     data = analysed(lambda e, d, t, s: np.nan if e == "b" or d == 0 else -2.0, datasets=8)
     found = verdicts(recommendation(data, questions=QUESTIONS), "rewording")
-    assert found.loc["a", "verdict"].endswith("1 of 8 datasets have no score and are left out.")
+    assert found.loc["a", "verdict"].endswith("1 of 8 datasets has no score and is left out.")
     assert found.loc["b", "verdict"] == "Rewording: no score; incomplete_cells.csv says why."
 
 

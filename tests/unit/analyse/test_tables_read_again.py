@@ -35,7 +35,7 @@ def test_findings_of_a_run_do_not_hang_on_what_its_ids_look_like(tmp_path, ids):
     assert generator in names.generators
     write_table(hteb_scores(scores, names), tmp_path, names)
     said = findings(read_tables(tmp_path), names, run="2024")
-    assert "The 3 embedders lose" in said
+    assert "The 3 embedders gain" in said
 
 
 def test_a_label_is_no_markup_in_the_findings():

@@ -13,6 +13,7 @@ from stressbed.analyse.aggregate import AXES
 from stressbed.analyse.conclusions.paper import reported
 from stressbed.analyse.conclusions.preference import listed
 from stressbed.analyse.names import ALL_DATASETS, AXIS_LABELS, Names
+from stressbed.analyse.words import amount, counted, lose, shown, span
 from stressbed.analyse.write import escape_markdown
 
 Tables = Mapping[str, pd.DataFrame]
@@ -112,8 +113,9 @@ def _rewrites(part: _Part) -> Iterator[Finding]:
     if lost:
         share = lost / n
         more = " What follows says as much about the generator as about the embedders." * (share >= WEIGHTY)
+        verb = "is a fallback" if lost == 1 else "are fallbacks"
         yield Finding(
-            f"{lost:,} of {n:,} rewrites ({_per_cent(share)}) are fallbacks: no answer was usable, so that "
+            f"{lost:,} of {counted(n, 'rewrite')} ({_per_cent(share)}) {verb}: no answer was usable, so that "
             f"a cut one or the original was embedded.{more}"
         )
 
@@ -136,13 +138,16 @@ def _drops(part: _Part) -> Iterator[Finding]:
     # Whose drops these are must be said where an embedder lacks a cell.
     every = len(part.rows("hteb_scores"))
     of, whole = (f" of {every}", " that have every cell") if n < every else ("", "")
+    mean = float(frame["drop"].mean())
     yield Finding(
-        f"The {n}{of} embedders{whole} lose {frame['drop'].mean():.2f} points on average under HTEB."
+        f"The {n}{of} embedders{whole} {lose(mean, 2)} on average under HTEB."
         if n > 1
-        else f"The embedder loses {frame['drop'].mean():.2f} points under HTEB.",
+        else f"The {'one' + of + ' embedders that has every cell' if of else 'embedder'} "
+        f"{lose(mean, 2, plural=False)} under HTEB.",
         part.paper("drop"),
     )
-    yield Finding(f"{worse} of {n} score lower than on the original texts.", part.paper("losers"))
+    verb = "scores" if worse == 1 else "score"
+    yield Finding(f"{worse} of {n} {verb} lower than on the original texts.", part.paper("losers"))
     ranks = part.rows("hteb_ranks")
     if len(ranks):
         unsure = int(((ranks["drop_low"] <= 0) & (ranks["drop_high"] >= 0)).sum())
@@ -156,7 +161,8 @@ def _drops(part: _Part) -> Iterator[Finding]:
             " before and after" if first == after else f" on the originals, {part.label(after)} under HTEB"
         )
         if len(ranks) > 1:
-            yield Finding(f"{moved} of {len(ranks)} change their rank; {top}.")
+            change = "changes its rank" if moved == 1 else "change their ranks"
+            yield Finding(f"{moved} of {len(ranks)} {change}; {top}.")
 
 
 def _alike(part: _Part) -> Iterator[Finding]:
@@ -206,15 +212,17 @@ def _shifts(part: _Part) -> Iterator[Finding]:
     if n * 2 * 0.5**observations > ALPHA:
         few = "one observation is" if observations == 1 else f"{observations} observations are"
         yield Finding(
-            f"Whether {n} transformations shift the scores cannot be tested: {few} too few for any "
+            f"Whether {counted(n, 'transformation')} {'shifts' if n == 1 else 'shift'} the scores cannot be "
+            f"tested: {few} too few for any "
             "p-value to survive Holm's correction."
         )
     else:
         significant = frame[frame["p_holm"] < ALPHA]
         down = int((significant["shift"] < 0).sum())
         yield Finding(
-            f"{len(significant)} of {n} transformations shift the scores significantly (Wilcoxon, Holm), "
-            f"{down} of them downwards; n = {observations} observations.",
+            f"{len(significant)} of {counted(n, 'transformation')} "
+            f"{'shifts' if len(significant) == 1 else 'shift'} the scores significantly (Wilcoxon, Holm), "
+            f"{down} of them downwards; n = {counted(observations, 'observation')}.",
             part.paper("significant"),
         )
     low, high = (frame["median_abs"].agg(f) for f in ("min", "max"))
@@ -233,9 +241,8 @@ def _translations(part: _Part) -> Iterator[Finding]:
         both = frame.dropna(subset=[single[0], cross[0]])
         worse = int((both[cross[0]] < both[single[0]]).sum())
         if len(both):
-            yield Finding(
-                f"Cross-translation costs more than translation for {worse} of {len(both)} embedders."
-            )
+            of = counted(len(both), "embedder")
+            yield Finding(f"Cross-translation costs more than translation for {worse} of {of}.")
 
 
 def _ranking(part: _Part) -> Iterator[Finding]:
@@ -246,10 +253,14 @@ def _ranking(part: _Part) -> Iterator[Finding]:
         return
     for row in (r for r in part.records("rank_stability") if r["level"] == "overall"):
         sd = f" (SD {row['tau_sd']:.3f})" if pd.notna(row["tau_sd"]) else ""
-        few = f"; with {row['n_embedders']} embedders it says little" if row["n_embedders"] < 4 else ""
+        few = (
+            f"; with {counted(row['n_embedders'], 'embedder')} it says little"
+            if row["n_embedders"] < 4
+            else ""
+        )
         yield Finding(
             f"The embedders' ranking under HTEB agrees with the original one at Kendall's tau "
-            f"{_tau(row['tau_mean'])}{sd}, mean over {row['n_datasets']} datasets{few}.",
+            f"{_tau(row['tau_mean'])}{sd}, mean over {counted(row['n_datasets'], 'dataset')}{few}.",
             part.paper("tau"),
         )
     for level, claim in (("axis", "tau_axes"), ("transformation", "tau_transformations")):
@@ -266,21 +277,21 @@ def _ranking(part: _Part) -> Iterator[Finding]:
     if len(both):
         above = int((both["within_mean"] > both["tau_mean"]).sum())
         yield Finding(
-            f"Two seeds agree more with each other than with the original for {above} of {len(both)} "
-            "transformations in which seeds can differ.",
+            f"Two seeds agree more with each other than with the original for {above} of "
+            f"{counted(len(both), 'transformation')} in which seeds can differ.",
             part.paper("within"),
         )
 
 
 def _tau(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
+    return shown(value, 3)
 
 
 def _halves(part: _Part) -> Iterator[Finding]:
     frame = part.rows("split_half")
     mine = frame[(frame["measure"] == "delta") & frame["row"].isin(AXES)] if len(frame) else frame
     if len(mine) and int(mine["n_datasets"].min()) >= ENOUGH:
-        low, high = (f"{v:.2f}".replace("-", "−") for v in (mine["median"].min(), mine["median"].max()))
+        low, high = (shown(v, 2) for v in (mine["median"].min(), mine["median"].max()))
         yield Finding(
             "Random halves of the datasets rank the embedders by axis delta alike at a median Spearman's rho "
             f"of {low if low == high else f'{low} to {high}'}, by axis.",
@@ -292,8 +303,9 @@ def _zero_shot(part: _Part) -> Iterator[Finding]:
     for row in part.records("zero_shot"):
         if pd.notna(row["drop_zero_shot"]):
             yield Finding(
-                f"On the {row['zero_shot_pairs']} of {row['pairs']} pairs without known training overlap the "
-                f"mean drop is {row['drop_zero_shot']:.2f} points; over all pairs {row['drop_all']:.2f}.",
+                f"On the {row['zero_shot_pairs']} of {counted(row['pairs'], 'pair')} without known training "
+                f"overlap the mean is {amount(row['drop_zero_shot'], 2)}; over all pairs "
+                f"{amount(row['drop_all'], 2)}.",
                 part.paper("zero_shot"),
             )
 
@@ -310,12 +322,14 @@ def _sizes(part: _Part) -> Iterator[Finding]:
         if pd.notna(first.get("language")):
             language.append(bool(_axis_drop(last) < _axis_drop(first)))
     yield Finding(
-        f"The largest model of a family loses less than the smallest in {sum(better)} of {len(better)} "
-        f"families; drops run from {frame['drop'].min():.1f} to {frame['drop'].max():.1f} points.",
+        f"The largest model of a family loses less than the smallest in {sum(better)} of "
+        f"{counted(len(better), 'family', 'families')}; drops run from "
+        f"{span(frame['drop'].min(), frame['drop'].max())} points.",
         part.paper("size_gap"),
     )
     if language:
-        yield Finding(f"On the Language axis it loses less in {sum(language)} of {len(language)} families.")
+        of_all = counted(len(language), "family", "families")
+        yield Finding(f"On the Language axis it loses less in {sum(language)} of {of_all}.")
 
 
 def _axis_drop(row: Any) -> float:
@@ -326,11 +340,11 @@ def _gap(part: _Part) -> Iterator[Finding]:
     for row in part.records("setting_gap"):
         words = f"{row['condition']}, {'with' if row['axes'] == 'with_language' else 'without'} Language"
         known = pd.notna(row["gap_low"])
-        interval = f" (95 % interval {row['gap_low']:.2f} to {row['gap_high']:.2f})" if known else ""
-        english, multilingual = (f"{-row[g]:.2f}" for g in ("english", "multilingual"))
+        ends = f" (95 % interval {shown(row['gap_low'], 2)} to {shown(row['gap_high'], 2)})" if known else ""
+        english, multilingual = (lose(-row[g], 2) for g in ("english", "multilingual"))
         yield Finding(
-            f"English datasets lose {english} points, multilingual ones {multilingual}: a gap of "
-            f"{row['gap']:.2f}{interval} ({words}; {row['n_english']} and {row['n_multilingual']} embedders"
+            f"English datasets {english}, multilingual ones {multilingual}: a gap of "
+            f"{shown(row['gap'], 2)}{ends} ({words}; {row['n_english']} and {row['n_multilingual']} embedders"
             ").",
             part.paper("gap", words),
         )
@@ -340,8 +354,8 @@ def _translated(part: _Part) -> Iterator[Finding]:
     for row in (r for r in part.records("translated_datasets") if r["embedder"] == "(all)"):
         source, translated = (part.label(row[k]) for k in ("source", "translated"))
         yield Finding(
-            f"The same items: the drop is {row['source_drop']:.1f} points on {source} and "
-            f"{row['translated_drop']:.1f} on {translated}, its translation.",
+            f"The same items: embedders {lose(row['source_drop'])} on {source} and "
+            f"{lose(row['translated_drop'])} on {translated}, its translation.",
             part.paper("translated", "all"),
         )
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from stressbed.analyse.items.samples import ItemSamples, NoSamplesError, item_samples
 from stressbed.analyse.study import TOTAL, Study, with_axes
+from stressbed.analyse.words import counted, shown
 from stressbed.stats.interval import DegenerateWarning, Floats
 from stressbed.stats.location import hodges_lehmann, holm
 from stressbed.stats.signed_rank import signed_rank
@@ -144,7 +145,7 @@ def _compared(
         found = _samples(study, items, resamples, rng)
     except NoSamplesError as e:
         return Comparisons(plain, reason=f"one dataset, and {e}")
-    return Comparisons(_within(found, list(plain)), f"{found.n} items of this dataset")
+    return Comparisons(_within(found, list(plain)), f"{counted(found.n, 'item')} of this dataset")
 
 
 def _between(totals: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Pairs:
@@ -231,7 +232,7 @@ def _corrected(pairs: Sequence[tuple[str, str]], found: Sequence[Difference]) ->
 
 def signed(points: float) -> str:
     """Return points with one decimal and a minus where they are negative."""
-    return f"{round(points, 1) + 0.0:.1f}".replace("-", "−")
+    return shown(points)
 
 
 def listed(words: Sequence[str]) -> str:

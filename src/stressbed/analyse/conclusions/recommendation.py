@@ -9,10 +9,11 @@ from typing import Literal
 
 import pandas as pd
 
-from stressbed.analyse.conclusions.preference import FEWEST, preferences, signed
+from stressbed.analyse.conclusions.preference import FEWEST, preferences
 from stressbed.analyse.conclusions.verdicts import LARGE, NOTICEABLE, Loss, sentence
 from stressbed.analyse.study import Analysed, Study, per_study
 from stressbed.analyse.table import Table
+from stressbed.analyse.words import counted, span
 from stressbed.config.entries import TransformationEntry
 from stressbed.config.load import Plan
 from stressbed.stats.interval import DegenerateWarning
@@ -144,7 +145,8 @@ def _loss(
     """Return what a transformation costs an embedder, with the interval that the data give."""
     losses = -deltas.dropna().round(9)  # rounding errors of sums are no losses
     n, lacking = len(losses), len(deltas) - len(losses)
-    left_out = f"{lacking} of {len(deltas)} datasets have no score and are left out." if lacking else ""
+    words = "has no score and is left out" if lacking == 1 else "have no score and are left out"
+    left_out = f"{lacking} of {counted(len(deltas), 'dataset')} {words}." if lacking else ""
     if n == 0:
         return Loss(math.nan, remark="no score; incomplete_cells.csv says why.")
     if n >= FEWEST:
@@ -157,8 +159,8 @@ def _loss(
         return _within(study, embedder, transformation, mean, item_intervals)
     few = "One dataset has a score"
     if n > 1:
-        span = f"{signed(float(losses.min()))} to {signed(float(losses.max()))}"
-        few = f"By dataset {span}; {n} datasets are too few for an interval"
+        ends = span(float(losses.min()), float(losses.max()))
+        few = f"By dataset {ends}; {n} datasets are too few for an interval"
     return Loss(mean, remark=f"{few}, so whether this holds for others is open. {left_out}".strip())
 
 

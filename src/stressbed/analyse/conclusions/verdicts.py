@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from stressbed.analyse.words import is_gain, points, shown, span
+
 NOTICEABLE = 1.0
 """Points from which a loss counts.
 
@@ -58,8 +60,8 @@ def sentence(subject: str, loss: Loss, *, plural: bool = False) -> str:
     """
     if math.isnan(loss.points):
         return f"{subject}: {loss.remark}"
-    verb = ("cost" if plural else "costs") if loss.points >= 0 else ("gain" if plural else "gains")
-    head = f"{subject} {verb} {_points(loss.points)}"
+    verb = "gain" if is_gain(loss.points) else "cost"
+    head = f"{subject} {verb}{'' if plural else 's'} {points(loss.points)}"
     if not loss.has_interval:
         return f"{head}. {loss.remark}"
     said = f"{head} (95 % interval {ends(loss)} over {loss.basis}): {level(loss)}."
@@ -72,7 +74,7 @@ def level(loss: Loss) -> str:
     if low > -NOTICEABLE and high < NOTICEABLE:
         return "negligible"
     if low <= 0 <= high:
-        return f"cannot be told apart from no loss; it may be as much as {_points(high)}"
+        return f"cannot be told apart from no loss; it may be as much as {points(high)}"
     first, last = sorted((abs(low), abs(high)))
     sizes = list(dict.fromkeys([_size(first), _size(last)]))
     # That there is a loss is certain, how large it is may be open.
@@ -82,18 +84,13 @@ def level(loss: Loss) -> str:
 
 def ends(loss: Loss) -> str:
     """Return the ends of a loss's interval in words, where needed with what is loss and what gain."""
-    if loss.low >= 0:
-        return f"{loss.low:.1f} to {loss.high:.1f}"
-    if loss.high <= 0:
-        numbers = f"{-loss.high:.1f} to {-loss.low:.1f}"
-        return numbers if loss.points < 0 else f"a gain of {numbers}"
-    return f"from a gain of {-loss.low:.1f} to a loss of {loss.high:.1f}"
+    low, high = (round(v, 1) + 0.0 for v in (loss.low, loss.high))
+    if low < 0 < high:
+        return f"from {span(low, high)}"
+    if low < 0 and is_gain(loss.points):
+        return f"{shown(-high)} to {shown(-low)}"  # the verb has said that it is a gain
+    return span(low, high)
 
 
-def _size(points: float) -> str:
-    return "negligible" if points < NOTICEABLE else "noticeable" if points < LARGE else "large"
-
-
-def _points(points: float) -> str:
-    text = f"{abs(points):.1f}"
-    return f"{text} point" if text == "1.0" else f"{text} points"
+def _size(loss: float) -> str:
+    return "negligible" if loss < NOTICEABLE else "noticeable" if loss < LARGE else "large"

@@ -23,6 +23,7 @@ from stressbed.analyse.items.scores import per_item, shares
 from stressbed.analyse.items.weighted import draw_weights
 from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table, finish
+from stressbed.analyse.words import counted
 from stressbed.fingerprint import text_digest
 from stressbed.stats.interval import Floats
 
@@ -276,8 +277,8 @@ def _row(found: _Cause, *, ranked: bool) -> dict[str, Any]:
     low = high = float("nan")
     if found.items >= FEWEST and len(defined) > len(samples) / 2:
         low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    notes = [] if ranked else [f"{found.affected:.0f} of {found.n} texts"]
-    notes += [f"only {found.items} items: the interval is too narrow"] if found.items < FEW else []
+    notes = [] if ranked else [f"{found.affected:.0f} of {counted(found.n, 'text')}"]
+    notes += [f"only {counted(found.items, 'item')}: the interval is too narrow"] if found.items < FEW else []
     return {
         "rho": float(estimate) if ranked else np.nan, "difference": np.nan if ranked else float(estimate),
         "low": float(low), "high": float(high), "n": found.n, "note": "; ".join(notes),

@@ -14,6 +14,7 @@ from stressbed.analyse.items.scores import Statistic, statistic_of
 from stressbed.analyse.items.weighted import draw_weights
 from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table, finish
+from stressbed.analyse.words import counted
 from stressbed.collect.schema import ALL, OK
 from stressbed.fingerprint import text_digest
 from stressbed.stats.coverage import coverage_note
@@ -233,7 +234,8 @@ def _row(
     if note := _coverage_note(usable[0][1].kind, found.fewest):
         notes.append(note if len(found.scores) == 1 else f"in the smallest subset: {note}")
     if left_out:
-        notes.append(f"{left_out} samples have no score and are left out")
+        words = "has no score and is left out" if left_out == 1 else "have no score and are left out"
+        notes.append(f"{counted(left_out, 'sample')} {words}")
     if len(defined) < resamples / 2:
         return row | {"note": "; ".join(notes)}
     if np.ptp(defined) < FLAT:

@@ -34,7 +34,7 @@ def _rows(data: Analysed, study: Study) -> Rows:
     if n_datasets < 2 or n_embedders < 3:
         return [], [
             f"Split-half reliability{study.label}: left out, it needs two datasets and three embedders; "
-            f"there are {n_datasets} complete datasets and {len(study.embedders)} embedders."
+            f"complete datasets: {n_datasets}, embedders: {len(study.embedders)}."
         ]
     types = study.task_types()
     wanted = [("delta", a) for a in [*study.axes, TOTAL]]

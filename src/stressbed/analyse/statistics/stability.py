@@ -12,6 +12,7 @@ import pandas as pd
 from stressbed.analyse.aggregate import ORIGINAL, strict_mean
 from stressbed.analyse.study import TOTAL, Analysed, Study, per_study, rows_of, with_axes
 from stressbed.analyse.table import Table
+from stressbed.analyse.words import counted
 from stressbed.stats.interval import DegenerateWarning, Floats
 from stressbed.stats.rank_correlation import kendall_taus
 
@@ -121,7 +122,11 @@ def _summary(study: Study) -> tuple[Sequence[Mapping[str, object]], Sequence[str
         said.append(f"One dataset{study.label}: there is no SD over datasets.")
     dropped = int(frame["tau"].isna().sum())
     if dropped:
-        said.append(f"{dropped} taus{study.label} are left out: all embedders have the same score there.")
+        verb = "is" if dropped == 1 else "are"
+        said.append(
+            f"{counted(dropped, 'tau')}{study.label} {verb} left out: all embedders have the same score "
+            "there."
+        )
     least, most = int(frame["n_embedders"].min()), int(frame["n_embedders"].max())
     if least < len(study.embedders):
         said.append(
@@ -130,8 +135,8 @@ def _summary(study: Study) -> tuple[Sequence[Mapping[str, object]], Sequence[str
         )
     if most < 4:
         said.append(
-            f"{most} embedders{study.label}: tau takes {most * (most - 1) // 2 + 1} values at most and says "
-            "little."
+            f"{counted(most, 'embedder')}{study.label}: tau takes "
+            f"{counted(most * (most - 1) // 2 + 1, 'value')} at most and says little."
         )
     return found, said
 
