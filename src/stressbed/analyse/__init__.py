@@ -1,6 +1,6 @@
 """From tidy tables to result tables: pure functions, and one that reads and writes files."""
 
-VERSION = "4"
+VERSION = "5"
 
 SUFFIXES = ("csv", "md", "tex")
 

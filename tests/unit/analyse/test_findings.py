@@ -6,7 +6,7 @@ from study_cases import analysed, made_names, made_scores, noisy
 
 from stressbed.analyse.conclusions.findings import findings
 from stressbed.analyse.conclusions.paper import PAPER, reported
-from stressbed.analyse.descriptive.scores import delta_by_transformation, hteb_scores
+from stressbed.analyse.descriptive.scores import delta_by_transformation, hteb_scores, incomplete_cells
 from stressbed.analyse.statistics.registry import STATISTICS
 
 E, D = tuple("abcde"), tuple(f"d{i}" for i in range(10))
@@ -100,6 +100,57 @@ def test_embedders_without_a_total_are_not_counted_as_losing():
     said = findings(tables, names, run="mine")
     assert "The 4 of 5 embedders that have every cell lose" in said
     assert "cannot be tested: one observation is too few" in said
+
+
+@pytest.mark.parametrize(
+    ("datasets", "lacking", "words"),
+    [
+        (
+            D,
+            [("a", "d1", "length")],
+            "3 cells of d1 have no score (`incomplete_cells` says why): what needs them",
+        ),
+        (D, [("a", "d1", "length")], "comparisons of embedders rest on 9 of 10 datasets"),
+        (D[:1], [("a", "d0", "original")], "embedders are not compared, since no dataset has every cell"),
+        (D, [("a", d, "original") for d in D[:5]], "of d0, d1, d2 and 2 more have no score"),
+    ],
+)
+def test_cells_without_a_score_are_said_with_what_is_left(datasets, lacking, words):
+    names = made_names(E, datasets)
+    base = planted(names)
+
+    def score(e, d, t, s):
+        gone = any(
+            (e, d) == x[:2] and x[2] == ("original" if t == "original" else names.axes[t]) for x in lacking
+        )
+        return None if gone else base(e, d, t, s)
+
+    scores = made_scores(names, score, seeds=(1,)).assign(error="broken")
+    tables = tables_of(names, scores)
+    tables["incomplete_cells"] = incomplete_cells(scores, names).frame
+    said = findings(tables, names, run="mine")
+    assert words in said
+    whole = scores.assign(status="ok")
+    tables["incomplete_cells"] = incomplete_cells(whole, names).frame
+    assert "no score" not in findings(tables, names, run="mine")
+
+
+def test_cells_of_another_generator_are_not_counted():
+    names = made_names(E, D[:2], generators=("llm", "other"))
+    rows = [("llm", "expansion"), ("other", "expansion"), ("other", "translation"), ("none", "original")]
+    cells = pd.DataFrame(rows, columns=["generator", "transformation"])
+    said = findings(
+        {"incomplete_cells": cells.assign(dataset="d0", subset="(all)")}, names, run="mine"
+    ).split("## other")
+    assert "2 cells of d0 have no score" in said[0]
+    assert "3 cells of d0 have no score" in said[1]
+
+
+def test_dropped_rewrites_are_said():
+    frame = pd.DataFrame({"dataset": ["d0"], "n_texts": 200, "fallbacks": 0, "dropped": 190})
+    said = findings({"fallbacks": frame}, made_names(E, D), run="mine")
+    assert "190 of 200 rewrites (95 %) are dropped" in said
+    assert "dropped" not in findings({"fallbacks": frame.assign(dropped=0)}, made_names(E, D), run="mine")
 
 
 def test_empty_tables_give_no_sentences():

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from stressbed.analyse.aggregate import AXES
+from stressbed.analyse.conclusions.lacking import dropped, unscored
 from stressbed.analyse.conclusions.paper import reported
 from stressbed.analyse.conclusions.preference import listed
 from stressbed.analyse.names import ALL_DATASETS, AXIS_LABELS, Names
@@ -118,6 +119,27 @@ def _rewrites(part: _Part) -> Iterator[Finding]:
             f"{lost:,} of {counted(n, 'rewrite')} ({_per_cent(share)}) {verb}: no answer was usable, so that "
             f"a cut one or the original was embedded.{more}"
         )
+
+
+def _lacking(part: _Part) -> Iterator[Finding]:
+    """What the sentences that follow do not rest on: rewrites that were dropped, cells without a score."""
+    rewrites, cells = part.rows("fallbacks"), part.tables.get("incomplete_cells", pd.DataFrame())
+    if len(rewrites):
+        yield from map(Finding, dropped(rewrites[_own_datasets(rewrites, part)]))
+    if cells.empty:
+        return
+    cells = cells[_own_datasets(cells, part)]
+    if "generator" in cells.columns:  # the originals have none and belong to all
+        cells = cells[(cells["generator"] == part.generator) | (cells["transformation"] == "original")]
+    names, ranks = part.names, part.rows("hteb_ranks")
+    mine = [d for d in names.datasets if names.settings.get(d, ALL_DATASETS) == part.setting]
+    found = unscored(
+        cells.assign(dataset=cells["dataset"].map(part.label)),
+        datasets=[part.label(d) for d in mine],
+        compared=int(ranks["n_datasets"].min()) if len(ranks) else 0,
+        n_embedders=len(names.members.get(part.setting, names.embedders)),
+    )
+    yield from map(Finding, found)
 
 
 def _own_datasets(frame: pd.DataFrame, part: _Part) -> pd.Series[bool]:
@@ -360,7 +382,19 @@ def _translated(part: _Part) -> Iterator[Finding]:
         )
 
 
-_CLAIMS = (_rewrites, _drops, _alike, _axes, _translations, _shifts, _ranking, _halves, _zero_shot, _sizes)
+_CLAIMS = (
+    _rewrites,
+    _lacking,
+    _drops,
+    _alike,
+    _axes,
+    _translations,
+    _shifts,
+    _ranking,
+    _halves,
+    _zero_shot,
+    _sizes,
+)
 """Claims about each setting."""
 _ACROSS = (_gap, _translated)
 """Claims across languages."""

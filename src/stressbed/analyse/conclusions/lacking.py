@@ -1,0 +1,57 @@
+"""What a run lacks, in sentences: cells without a score, and rewrites that took their items with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from stressbed.analyse.words import counted
+from stressbed.collect.schema import ALL
+
+
+def unscored(
+    frame: pd.DataFrame, *, datasets: Sequence[str], compared: int, n_embedders: int
+) -> Iterator[str]:
+    """Yield a sentence on cells without a score, where there are any.
+
+    Args:
+        frame: Rows of `incomplete_cells`, with the labels of datasets in `dataset`.
+        datasets: Labels of all datasets that the sentences after it speak of.
+        compared: Of these, datasets on which every embedder has every cell.
+        n_embedders: Of the run.
+    """
+    cells = frame[frame["subset"] == ALL]
+    if cells.empty:
+        return
+    where = [d for d in datasets if d in set(cells["dataset"])]
+    shown = ", ".join(where[:3]) + (f" and {len(where) - 3} more" if len(where) > 3 else "")
+    basis = (
+        "the rest rests on what is left"
+        if n_embedders == 1
+        else f"comparisons of embedders rest on {compared} of {counted(len(datasets), 'dataset')}"
+        if compared
+        else "embedders are not compared, since no dataset has every cell of every embedder"
+    )
+    verb, them = ("has", "it") if len(cells) == 1 else ("have", "them")
+    yield (
+        f"{counted(len(cells), 'cell')} of {shown} {verb} no score (`incomplete_cells` says why): what needs "
+        f"{them} is blank, and {basis}."
+    )
+
+
+def dropped(frame: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence on rewrites that were dropped, where there are any.
+
+    Args:
+        frame: Rows of `fallbacks`.
+    """
+    n, lost = int(frame["n_texts"].sum()), int(frame["dropped"].sum()) if "dropped" in frame else 0
+    if not lost:
+        return
+    share = f"{100 * lost / n:.0f} %" if lost >= 0.01 * n else "under 1 %"
+    verb, items, was = ("is", "its item", "was") if lost == 1 else ("are", "their items", "were")
+    yield (
+        f"{lost:,} of {counted(n, 'rewrite')} ({share}) {verb} dropped: no answer was usable, so that "
+        f"{items} {was} left out, of the original too."
+    )
