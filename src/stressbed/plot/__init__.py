@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-VERSION = "3"
+VERSION = "4"
 
 NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -10,6 +10,7 @@ import pandas as pd
 
 from stressbed.analyse.aggregate import AXES, ORIGINAL
 from stressbed.analyse.names import Names
+from stressbed.analyse.remarks import remarks
 from stressbed.plot.dumbbell import with_intervals
 from stressbed.plot.inputs import Panel, Source, of_panel, panels
 
@@ -34,7 +35,8 @@ def card_data(embedder: str, sources: Mapping[str, Source], names: Names) -> pd.
     of how many), `delta` (transformed minus original, per axis, transformation and for the total), `shift`
     (what the verdicts say of a transformation, with its interval), `others` (deltas of the other embedders;
     the note is which), `dataset_original` and `dataset_hteb`, `item_original` and `item_rewritten` (one of
-    the worst items, its text in the note). Values that a run lacks have no row.
+    the worst items, its text in the note), `item_remark` (the note says that its rewrite is a fallback or has
+    error flags). Values that a run lacks have no row.
 
     Args:
         embedder: Catalogue id.
@@ -136,3 +138,5 @@ def _item_rows(embedder: str, sources: Mapping[str, Source]) -> Iterator[Row]:
         keys = {"generator": row["generator"], "setting": ""}
         yield keys | _row("item_original", name, row["original_value"], note=str(row["original_text"]))
         yield keys | _row("item_rewritten", name, row["value"], note=str(row["rewritten_text"]))
+        if said := remarks(row.get("outcome"), row.get("flags")):
+            yield keys | _row("item_remark", name, math.nan, note=said)

@@ -33,9 +33,13 @@ def item_lines(data: pd.DataFrame, names: Names) -> list[Line]:
     """Return the lines that show the worst items of a card's data; none if it has none.
 
     Each item has a line that says which it is and what its value was and became, and a few lines
-    of both texts, shortened.
+    of both texts, shortened; below them stands where the rewrite is a fallback or has error flags.
     """
     before, after = (data[data["part"] == f"item_{k}"] for k in ("original", "rewritten"))
+    remarks = data[data["part"] == "item_remark"]
+    remark_of = dict(
+        zip(zip(remarks["generator"], remarks["name"], strict=True), remarks["note"], strict=True)
+    )
     lines: list[Line] = []
     said = ""
     for (_, old), (_, new) in zip(before.iterrows(), after.iterrows(), strict=True):
@@ -51,6 +55,8 @@ def item_lines(data: pd.DataFrame, names: Names) -> list[Line]:
         lines += _text_lines(field or "original", str(old["note"]), "original")
         # An empty text says that this one was left as it is: another text of the item was rewritten.
         lines += _text_lines("rewritten", str(new["note"]) or LEFT, "rewritten")
+        if (new["generator"], new["name"]) in remark_of:
+            lines.append(Line("", f"({remark_of[new['generator'], new['name']]})", "remark"))
     return lines
 
 
@@ -79,7 +85,7 @@ def items_text(ax: Axes, lines: Sequence[Line]) -> Axes:
         if line.kind == "title":
             ax.text(0, y, line.text, fontsize=SMALL, weight="bold", va="center", parse_math=False)
             continue
-        hue = MUTED if line.kind == "original" else INK
+        hue = INK if line.kind == "rewritten" else MUTED
         ax.text(0.01, y, line.head, fontsize=SMALL, color=MUTED, va="center", parse_math=False)
         end = right_to_left(line.text)
         ax.text(

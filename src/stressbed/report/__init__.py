@@ -1,3 +1,3 @@
 """report stage."""
 
-VERSION = "3"
+VERSION = "4"

@@ -191,3 +191,13 @@ def test_a_shared_rank_is_not_rounded(tmp_path):
     tables["hteb_ranks"]["rank_original"] = [1.5, 1.5, 3.0]
     figure, _ = card_of(tmp_path, names, tables)
     assert any("Rank 1.5 [" in w for w in words(figure))
+
+
+def test_a_card_says_where_a_rewrite_is_a_fallback(tmp_path):
+    names = made_tables.make_names(1, 1)
+    tables = made_tables.made(names)
+    items = tables["worst_items"].query("item == 'q/0'").assign(outcome=["fallback: cut", "ok"])
+    figure, data = card_of(tmp_path, names, tables | {"worst_items": items})
+    remarks = data[data["part"] == "item_remark"]
+    assert remarks["name"].str.endswith("/sentence1").tolist() == [True]
+    assert words(figure).count("(fallback: the answer was cut off and is used as it came)") == 1

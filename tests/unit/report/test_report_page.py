@@ -242,3 +242,12 @@ def test_a_run_of_the_papers_size_stays_below_ten_megabytes(tmp_path):
     assert shown["n"] + shown["left_out"] == 16 * 32 * 8
     there = set(zip(*(decode(shown["columns"][c]) for c in ("embedder", "transformation")), strict=True))
     assert len(there) == 16 * 8
+
+
+def test_a_worst_item_says_in_words_what_became_of_its_rewrite(tmp_path):
+    names = make_names(2, 2)
+    write_tables(tmp_path / "tables", names)
+    columns = page_data(tables=tmp_path / "tables", names=names)["tables"]["worst_items"]["columns"]
+    assert not {"outcome", "flags"} & set(columns)
+    cut = "fallback: the answer was cut off and is used as it came; far longer than the original"
+    assert set(decode(columns["remarks"])) == {"", cut}

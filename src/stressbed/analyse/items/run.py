@@ -23,7 +23,7 @@ _FEATURES = [
     "dataset", "generator", "transformation", "seed", "subset", "split", "item", "language", "flags",
     "length_ratio", "edit_distance",
 ]  # fmt: skip
-_TEXTS = [*_FEATURES[:9], "field", "position", "original", "rewritten"]
+_TEXTS = [*_FEATURES[:9], "field", "position", "original", "rewritten", "outcome"]
 _DRIFT = [
     "embedder", "dataset", "generator", "transformation", "seed", "subset", "split", "item", "drift",
 ]  # fmt: skip

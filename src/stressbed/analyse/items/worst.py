@@ -12,6 +12,7 @@ from stressbed.analyse.items.intervals import Facts, cell_facts, in_order
 from stressbed.analyse.items.panels import Panel, panels
 from stressbed.analyse.items.scores import per_item
 from stressbed.analyse.names import Names
+from stressbed.analyse.remarks import outcome_of
 from stressbed.analyse.table import Table, finish
 
 PER_CELL = 3
@@ -24,17 +25,19 @@ SHOWN = 200
 """Rows of it in Markdown and LaTeX."""
 
 PLACE = ["dataset", "generator", "transformation", "seed", "subset", "split", "item"]
-_NAMES = [c for c in [*PLACE, "field", "language", "flags"] if c != "seed"]
+_NAMES = [c for c in [*PLACE, "field", "language", "outcome", "flags"] if c != "seed"]
+_TEXT = ["field", "original_text", "rewritten_text", "language", "outcome", "flags"]
 _CELL = ["embedder", "dataset", "generator", "transformation", "rank"]
 _FOUND = ["subset", "split", "item", "seed", "unit", "original_value", "value", "delta"]
 COLUMNS = (
     "generator", "embedder", "dataset", "transformation", "seed", "subset", "item", "unit", "field",
-    "original_value", "value", "delta", "original_text", "rewritten_text", "language", "flags",
+    "original_value", "value", "delta", "original_text", "rewritten_text", "language", "outcome", "flags",
 )  # fmt: skip
 NOTES = (
     "Of each embedder, dataset and transformation the items that lose most, one seed of each item. "
     "rewritten_text is empty where the transformation leaves the text as it is: another text of the item, "
-    "or a document of the corpus, was rewritten.",
+    "or a document of the corpus, was rewritten. outcome: what became of it; a fallback is an answer that "
+    "was cut off and kept, or the original where no answer was usable.",
     "Values lie between 0 and 1: the metric of a query, the correlation of a summarised document (down to "
     "−1), the F1 of a sentence to be found. A pair's value is 1 minus the distance between the place of its "
     "similarity among all pairs (0: least similar, 1: most) and that of its gold score, or its label.",
@@ -128,12 +131,11 @@ def _with_texts(chosen: pd.DataFrame, texts: Iterable[pd.DataFrame]) -> pd.DataF
             held = rows["item"].isin(of_dataset.get(dataset, set())) & (rows["dataset"] == dataset)
             known = rows[held].astype(dict.fromkeys(_NAMES, object))
             parts.append(known[pd.MultiIndex.from_frame(known[PLACE]).isin(wanted)])
-    columns = ["field", "original_text", "rewritten_text", "language", "flags"]
     found = _joined(pd.concat(parts, ignore_index=True)) if any(map(len, parts)) else None
     if found is None:
-        return chosen.assign(**dict.fromkeys(columns, ""))
+        return chosen.assign(**dict.fromkeys(_TEXT, ""))
     merged = chosen.merge(found, how="left", on=PLACE)
-    merged[columns] = merged[columns].astype(object).where(merged[columns].notna(), "")
+    merged[_TEXT] = merged[_TEXT].astype(object).where(merged[_TEXT].notna(), "")
     return merged
 
 
@@ -145,9 +147,9 @@ def _joined(texts: pd.DataFrame) -> pd.DataFrame:
         new = part["rewritten"].where(part["rewritten"].notna(), part["original"])
         touched = bool(part["rewritten"].notna().any())
         flags = dict.fromkeys(f for text in part["flags"] for f in text.split(",") if f)
+        outcomes = dict.fromkeys(map(outcome_of, part["outcome"], part["original"], new))
         rows.append(
             (*key, "\n".join(part["original"]), "\n".join(new) if touched else "",
-             ", ".join(dict.fromkeys(part["language"].dropna())), ", ".join(flags))
+             ", ".join(dict.fromkeys(part["language"].dropna())), ", ".join(outcomes), ", ".join(flags))
         )  # fmt: skip
-    names = [*PLACE, "field", "original_text", "rewritten_text", "language", "flags"]
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=[*PLACE, *_TEXT])

@@ -16,6 +16,7 @@ from stressbed.analyse.read import read_table
 from stressbed.errors import DataError
 from stressbed.plot.style import SHAPES, colour
 from stressbed.report.page import FURTHER, TABLES
+from stressbed.report.page.heads import HEADS, readable
 from stressbed.report.page.items import Pool, keep_worst
 
 NOT_COMPUTED = "Not computed: this run has no table {name}."
@@ -38,7 +39,7 @@ def page_data(*, tables: Path, names: Names, description: str = "", notice: str 
     """
     pool = Pool()
     sized = distinct({e: names.sized(e) for e in names.embedders})
-    found = {name: _table(tables, name, pool) for name in (*TABLES, *FURTHER)}
+    found = {name: _table(tables, name, pool, names) for name in (*TABLES, *FURTHER)}
     return {
         "run": run,
         "notice": " ".join(notice.split()),
@@ -64,6 +65,7 @@ def page_data(*, tables: Path, names: Names, description: str = "", notice: str 
         "generators": [{"id": g, "label": label} for g, label in distinct(names.generators).items()],
         "settings": [{"id": s, "label": names.label(s)} for s in names.setting_order],
         "labels": {**AXIS_LABELS},
+        "heads": {**HEADS},
         "tables": found,
         "further": [name for name in FURTHER if found[name]["columns"]],
         "texts": pool.texts,
@@ -86,7 +88,7 @@ def _axis(axis: str, names: Names) -> Json:
     }
 
 
-def _table(folder: Path, name: str, pool: Pool) -> Json:
+def _table(folder: Path, name: str, pool: Pool, names: Names) -> Json:
     """Return a table's title, notes and columns; no columns and a sentence where there is nothing."""
     title, notes = _words(folder / f"{name}.md")
     path = folder / f"{name}.csv"
@@ -94,6 +96,7 @@ def _table(folder: Path, name: str, pool: Pool) -> Json:
     if not path.is_file():
         return {**base, "missing": " ".join(notes) or NOT_COMPUTED.format(name=name)}
     frame = _read(path)
+    notes = base["notes"] = readable(notes, [str(c) for c in frame.columns], names)
     if not len(frame):
         return {**base, "missing": " ".join(notes) or EMPTY.format(name=name)}
     if name == "worst_items":
@@ -106,7 +109,18 @@ def _table(folder: Path, name: str, pool: Pool) -> Json:
     }
 
 
-TEXTS = ("item", "original_text", "rewritten_text", "flags", "note", "within", "method", "error", "reason")
+TEXTS = (
+    "item",
+    "original_text",
+    "rewritten_text",
+    "outcome",
+    "flags",
+    "note",
+    "within",
+    "method",
+    "error",
+    "reason",
+)
 """Columns in which no text is an empty one."""
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import langcodes
 import pandas as pd
 
+from stressbed.analyse.remarks import remarks
+
 BUDGET = 4_000_000
 """Bytes of texts in a page; a page with its charts then stays below 10 MB."""
 
@@ -76,6 +78,11 @@ def keep_worst(frame: pd.DataFrame, pool: Pool, *, budget: int = BUDGET) -> tupl
         original_text=[pool.add(originals[i]) for i in kept],
         rewritten_text=[pool.add(rewrites[i]) for i in kept],
     )
+    blank = [""] * len(shown)
+    shown["remarks"] = [
+        remarks(o, f) for o, f in zip(shown.get("outcome", blank), shown.get("flags", blank), strict=True)
+    ]
+    shown = shown.drop(columns=["outcome", "flags"], errors="ignore")  # the page says them in words
     if "language" in shown.columns:
         shown["lang"] = shown["language"].map(language_tag)
         shown["language"] = shown["language"].map(language_name)

@@ -41,11 +41,7 @@ const Page = (() => {
     for (const entry of kind) labels.set(entry.id, entry.label);
   }
   const label = (id) => (id === null || id === undefined ? "" : labels.get(id) ?? String(id));
-  const HEADS = {
-    n: "n", p: "p", p_holm: "p (Holm)", rho: "rho", n_datasets: "Datasets", n_embedders: "Embedders", median_abs: "Median |delta|",
-    tau_mean: "Tau, mean", tau_sd: "Tau, SD", within_mean: "Tau between seeds, mean", within_sd: "Tau between seeds, SD", within: "Tau between seeds",
-  };
-  const headed = (column) => HEADS[column] ?? labels.get(column) ?? column[0].toUpperCase() + column.slice(1).replaceAll("_", " ");
+  const headed = (column) => data.heads[column] ?? labels.get(column) ?? column[0].toUpperCase() + column.slice(1).replaceAll("_", " ");
 
   const make = (tag, attributes = {}, ...children) => {
     const node = document.createElement(tag);

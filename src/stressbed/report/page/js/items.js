@@ -54,7 +54,6 @@ const Items = (() => {
   };
 
   const text = (i) => data.texts[i] ?? "";
-  const FLAG = (f) => f.replaceAll("_", " ");
   const KEY = ["embedder", "dataset", "transformation", "seed", "subset", "item"];
   // Rows of one item, which has a row for each of its texts; the largest loss first.
   const grouped = (rows) => {
@@ -75,15 +74,16 @@ const Items = (() => {
     // A document of the corpus, say: only what the transformation rewrites has a second text.
     if (!rewritten) return [make("div", { class: "texts" }, side("Original, not rewritten", [document.createTextNode(original)], first))];
     const { left, right, why } = compared(original, rewritten);
-    return [make("div", { class: "texts" }, side("Original", left, first), side("Rewritten", right, row.lang ?? "")), why ? make("p", { class: "facts", text: why }) : null];
+    const remarks = row.remarks ? make("p", { class: "facts", text: "This rewrite" + named + ": " + row.remarks + "." }) : null;
+    return [make("div", { class: "texts" }, side("Original", left, first), side("Rewritten", right, row.lang ?? "")), remarks, why ? make("p", { class: "facts", text: why }) : null];
   };
   const item = (rows, { level = "h3", brief = false } = {}) => {
     const row = rows[0], several = rows.length > 1;
     const where = [row.subset, several ? "" : row.field].filter((s) => s && s !== "default").join(", ");
     const named = [label(row.dataset), label(row.transformation), "seed " + row.seed, where].filter(Boolean).join(" \u00b7 ");
     const change = row.unit + " " + row.item + ": " + fixed(row.original_value, 3) + " \u2192 " + fixed(row.value, 3) + " (delta " + signed(row.delta, 3) + ")";
-    const all = (key) => [...new Set(rows.flatMap((r) => (r[key] ?? "").split(",")).filter(Boolean))].map(FLAG).join(", ");
-    const facts = [brief ? "" : label(row.embedder), change, all("language") ? "in " + all("language") : "", all("flags") ? "flags: " + all("flags") : ""].filter(Boolean).join("; ");
+    const languages = [...new Set(rows.map((r) => r.language).filter(Boolean))].join(", ");
+    const facts = [brief ? "" : label(row.embedder), change, languages ? "in " + languages : ""].filter(Boolean).join("; ");
     return make("article", { class: "item" }, make(level, { text: named }), make("p", { class: "facts", text: facts }), ...rows.flatMap((r) => both(r, several)));
   };
 
