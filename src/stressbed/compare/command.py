@@ -15,7 +15,7 @@ from stressbed.analyse.write import to_markdown, write_table
 from stressbed.compare.changes import changes
 from stressbed.compare.differences import BEFORE, Sampling, run_cells, run_differences
 from stressbed.compare.pairing import Pairing, pair_runs
-from stressbed.compare.runs import Run, read_run
+from stressbed.compare.runs import Run, read_run, told_apart
 from stressbed.config.values import MOST_RESAMPLES
 from stressbed.errors import ConfigError
 from stressbed.store import write_text
@@ -70,7 +70,7 @@ def compare_runs(
         )  # fmt: skip
     if seed < 0:
         raise ConfigError(f"the seed {seed} is negative", where="--seed", allowed="0 or more")
-    before, after = read_run(first), read_run(second)
+    before, after = told_apart(read_run(first), read_run(second))
     pairing = pair_runs(before, after, mapping)
     names = names_of(before, after, pairing)
 

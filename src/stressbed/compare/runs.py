@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -52,17 +52,19 @@ class Run:
         config: Its resolved config; empty if there is none.
         scores: Rows of its `scores.parquet`.
         plan: Its plan, if its config still fits the catalogue.
+        called: What sentences call it, where its own name would not tell which run is meant.
     """
 
     folder: Path
     config: Mapping[str, Any]
     scores: pd.DataFrame
     plan: Plan | None = None
+    called: str = ""
 
     @property
     def name(self) -> str:
         """Name of the run."""
-        return self.folder.resolve().name
+        return self.called or self.folder.resolve().name
 
     @property
     def results(self) -> Path:
@@ -156,6 +158,13 @@ def read_run(source: str) -> Run:
             do=near or "check the path",
         )  # fmt: skip
     return _read(path, _plan_of(path), "name the folder of a finished run: results/runs/NAME")
+
+
+def told_apart(before: Run, after: Run) -> tuple[Run, Run]:
+    """Return two runs with names that tell which is meant, also where both have the same one."""
+    if before.name != after.name:
+        return before, after
+    return replace(before, called=f"{before.name} (before)"), replace(after, called=f"{after.name} (after)")
 
 
 def _read(folder: Path, plan: Plan | None, remedy: str) -> Run:

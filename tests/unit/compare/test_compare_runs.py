@@ -276,3 +276,11 @@ def test_the_command_prints_markdown_and_writes_tables(tmp_path, capsys):
     assert frame.loc[frame["row"] == "original", "difference"].tolist() == [1.0]
     assert main(["compare-runs", str(first), str(tmp_path / "nothing")]) == 1
     assert "no such run" in capsys.readouterr().err
+
+
+def test_runs_of_the_same_name_are_told_apart(tmp_path):
+    first = made_run(tmp_path / "a", "mine", before)
+    second = made_run(tmp_path / "b", "mine", before, n_datasets=7)
+    said = compared(first, second).text
+    assert said.startswith("# mine (before) → mine (after)")
+    assert "Datasets of 'mine (before)' only: d7." in said
