@@ -84,9 +84,14 @@ def snakemake(*args: str) -> list[str]:
 
 
 def make_project(folder: Path, n_cells: int) -> int:
-    """Write a workflow whose run has about so many cells; return how many it has."""
-    datasets = max(1, round((n_cells / VARIANTS / 2) ** 0.5 * 2))
-    embedders = max(1, round(n_cells / VARIANTS / datasets))
+    """Write a workflow whose run has so many cells, a multiple of 25; return how many it has.
+
+    Of the divisors of the number of pairs it takes the one nearest to two datasets for one embedder.
+    """
+    pairs = max(1, n_cells // VARIANTS)
+    divisors = [d for d in range(1, pairs + 1) if pairs % d == 0]
+    datasets = min(divisors, key=lambda d: abs(d - (2 * pairs) ** 0.5))
+    embedders = pairs // datasets
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("workflow", "profiles", "config"):
         shutil.copytree(ROOT / name, folder / name, dirs_exist_ok=True)
