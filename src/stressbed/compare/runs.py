@@ -25,6 +25,12 @@ CELLS = "cells"
 
 SCORES, ITEMS, CONFIG = "scores.parquet", "items.parquet", "config.yaml"
 
+RUNS = Path(paths.RUN_FOLDER).parent.name
+"""Folder that the runs' own folders lie in."""
+
+PARTIAL = "partial"
+"""Folder, within a run's own, of what `snakemake partial` makes of a run that is not finished."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -48,7 +54,7 @@ class Run:
     """A finished run.
 
     Attributes:
-        folder: Its folder, `<results>/runs/<run>`.
+        folder: Folder of its scores: `<results>/runs/<run>`, or `partial` in there.
         config: Its resolved config; empty if there is none.
         scores: Rows of its `scores.parquet`.
         plan: Its plan, if its config still fits the catalogue.
@@ -64,12 +70,18 @@ class Run:
     @property
     def name(self) -> str:
         """Name of the run."""
-        return self.called or self.folder.resolve().name
+        partly = f" ({PARTIAL})" if self.home != self.folder.resolve() else ""
+        return self.called or f"{self.home.name}{partly}"
+
+    @property
+    def home(self) -> Path:
+        """Its own folder, also where `folder` is that of its unfinished results."""
+        return home_of(self.folder)
 
     @property
     def results(self) -> Path:
         """Folder of all results that its cells lie in."""
-        return self.folder.resolve().parents[1]
+        return self.home.parents[1]
 
     @property
     def embedders(self) -> list[str]:
@@ -133,6 +145,14 @@ class Run:
         return found
 
 
+def home_of(folder: Path) -> Path:
+    """Return a run's own folder, given that or the folder of its unfinished results."""
+    folder = folder.resolve()
+    home = folder.parent
+    within = folder.name == PARTIAL and home.name != RUNS and home.parent.name == RUNS
+    return home if within else folder
+
+
 def read_run(source: str) -> Run:
     """Return a run, given its config or its folder.
 
@@ -157,12 +177,16 @@ def read_run(source: str) -> Run:
             allowed="a run config, or a run's folder such as results/runs/quickstart",
             do=near or "check the path",
         )  # fmt: skip
-    return _read(path, _plan_of(path), "name the folder of a finished run: results/runs/NAME")
+    return _read(
+        path, _plan_of(path),
+        "name the folder of a finished run, results/runs/NAME, or of what `snakemake partial` made: "
+        "results/runs/NAME/partial",
+    )  # fmt: skip
 
 
 def told_apart(before: Run, after: Run) -> tuple[Run, Run]:
-    """Return two runs with names that tell which is meant, also where both have the same one."""
-    if before.name != after.name:
+    """Return two runs with names that tell which is meant; a run beside itself keeps its name."""
+    if before.name != after.name or before.folder.resolve() == after.folder.resolve():
         return before, after
     return replace(before, called=f"{before.name} (before)"), replace(after, called=f"{after.name} (after)")
 
@@ -174,7 +198,7 @@ def _read(folder: Path, plan: Plan | None, remedy: str) -> Run:
         raise ConfigError("the run has no scores yet", where=str(folder / SCORES), do=remedy) from e
     if scores.empty:
         raise ConfigError("the run has no cells", where=str(folder / SCORES), do=remedy)
-    config = folder / CONFIG
+    config = home_of(folder) / CONFIG
     held = read_mapping(config, "run's config") if config.is_file() else {}
     return Run(folder, held, scores, plan)
 
@@ -182,6 +206,6 @@ def _read(folder: Path, plan: Plan | None, remedy: str) -> Run:
 def _plan_of(folder: Path) -> Plan | None:
     """Return the plan of a run's own config, or None: its catalogue may be gone or elsewhere."""
     try:
-        return resolved(load_run(read_config(folder / CONFIG)))
+        return resolved(load_run(read_config(home_of(folder) / CONFIG)))
     except StressbedError:
         return None

@@ -284,3 +284,26 @@ def test_runs_of_the_same_name_are_told_apart(tmp_path):
     said = compared(first, second).text
     assert said.startswith("# mine (before) → mine (after)")
     assert "Datasets of 'mine (before)' only: d7." in said
+
+
+def test_what_there_is_of_an_unfinished_run_is_compared(tmp_path):
+    hole = lambda e, d, t, s: None if (d, t) == ("d0", "expansion") else before(e, d, t, s)  # noqa: E731
+    first = made_run(tmp_path / "a", "old", hole, seeds=(1, 2))
+    partial = first / "partial"
+    partial.mkdir()
+    for name in ("scores.parquet", "items.parquet"):
+        (first / name).rename(partial / name)
+    second = made_run(tmp_path / "b", "new", before)
+    comparison = compared(partial, second)
+    assert comparison.text.startswith("# old (partial) → new")
+    assert "Config key `seeds`: without 2." in comparison.text
+    assert "Cells without a score in one of the runs: 1." in comparison.text
+    assert rows(comparison).loc[("score", "hteb"), "n_datasets"] == 7
+    with pytest.raises(ConfigError, match="no scores yet") as caught:
+        compared(first, second)
+    assert "NAME/partial" in caught.value.do
+
+
+def test_a_run_that_is_called_partial_is_one(tmp_path):
+    first = made_run(tmp_path / "a", "partial", before)
+    assert compared(first, made_run(tmp_path / "b", "new", before)).text.startswith("# partial → new")
