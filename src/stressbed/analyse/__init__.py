@@ -1,6 +1,6 @@
 """From tidy tables to result tables: pure functions, and one that reads and writes files."""
 
-VERSION = "5"
+VERSION = "6"
 
 SUFFIXES = ("csv", "md", "tex")
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-VERSION = "4"
+VERSION = "5"
 
 NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

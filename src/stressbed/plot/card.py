@@ -12,23 +12,43 @@ from matplotlib.figure import Figure, SubFigure
 from stressbed.analyse.aggregate import AXES, ORIGINAL
 from stressbed.analyse.names import AXIS_LABELS, Names
 from stressbed.plot.card_items import item_lines, items_text
-from stressbed.plot.card_panels import Value, dataset_lines, delta_profile, rank_lines, values_of
+from stressbed.plot.card_panels import (
+    DATASET_LABEL,
+    ROW_LABEL,
+    Value,
+    dataset_lines,
+    delta_profile,
+    rank_lines,
+    values_of,
+)
 from stressbed.plot.inputs import Panel
-from stressbed.plot.style import INK, WIDTH, new_figure, number, said_figure, wrapped
+from stressbed.plot.style import INK, WIDTH, new_figure, number, said_figure, two_lines, wrapped
 
 ROW = 0.165
 """Inches per row of a card."""
+TALL = 1.5
+"""Rows that a row takes in a column with labels of two lines."""
 EDGE = 10
 """Datasets that are shown from each end where there are more than twice as many."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """What the card shows of one setting and generator."""
+    """What the card shows of one setting and generator.
+
+    Attributes:
+        panel: Its data.
+        rows: Total, axes and transformations.
+        datasets: From the most robust one; an empty name stands for those that are left out.
+        row_size: Rows that one of `rows` takes: more where a label has two lines.
+        dataset_size: The same of `datasets`.
+    """
 
     panel: Panel
     rows: Sequence[str]
     datasets: Sequence[str]
+    row_size: float = 1.0
+    dataset_size: float = 1.0
 
     @property
     def height(self) -> float:
@@ -36,9 +56,9 @@ class Block:
         return 0.95 + ROW * self.room
 
     @property
-    def room(self) -> int:
+    def room(self) -> float:
         """Rows that the higher one of its columns needs."""
-        return max(len(self.rows) + 5, len(self.datasets))
+        return max(len(self.rows) * self.row_size + 5, len(self.datasets) * self.dataset_size)
 
 
 def card(embedder: str, data: pd.DataFrame, names: Names) -> Figure:
@@ -84,11 +104,16 @@ def _block(panel: Panel, names: Names) -> Block:
     order = sorted(drops, key=lambda d: math.inf if math.isnan(drops[d]) else drops[d])
     if len(order) > 2 * EDGE:
         order = [*order[:EDGE], "", *order[-EDGE:]]
-    return Block(panel, [r for r in rows if r in deltas], order)
+    shown = [r for r in rows if r in deltas]
+    return Block(panel, shown, order, _size(shown, ROW_LABEL, names), _size(order, DATASET_LABEL, names))
+
+
+def _size(ids: Sequence[str], width: int, names: Names) -> float:
+    return TALL if any("\n" in two_lines(names.label(i), width) for i in ids if i) else 1.0
 
 
 def _draw_block(part: SubFigure, block: Block, names: Names) -> None:
-    grid = part.add_gridspec(2, 2, height_ratios=[len(block.rows) + 1, 4], wspace=0.06)
+    grid = part.add_gridspec(2, 2, height_ratios=[len(block.rows) * block.row_size + 1, 4], wspace=0.06)
     profile, ranks = part.add_subplot(grid[0, 0]), part.add_subplot(grid[1, 0])
     datasets = part.add_subplot(grid[:, 1])
     part.suptitle(
@@ -96,7 +121,8 @@ def _draw_block(part: SubFigure, block: Block, names: Names) -> None:
     )
     delta_profile(profile, block.panel.frame, block.rows, names)
     rank_lines(ranks, block.panel.frame)
-    dataset_lines(datasets, block.panel.frame, block.datasets, names, room=block.room)
+    room = block.room / block.dataset_size
+    dataset_lines(datasets, block.panel.frame, block.datasets, names, room=room)
 
 
 def summary(panel: Panel, names: Names) -> list[str]:

@@ -9,11 +9,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from stressbed.analyse.names import Names
-from stressbed.plot.script import drawable, lines_of, right_to_left
-from stressbed.plot.style import INK, MUTED, SMALL, number
+from stressbed.plot.script import breadth, drawable, lines_of, right_to_left
+from stressbed.plot.style import INK, MUTED, SMALL, number, shortened
 
 EMS = 74.0
 """Width of a line of text on a card, in ems of its type."""
+TITLE_EMS = 70.0
+"""The same of the line above an item's texts, which is set in bold and thus wider."""
+SHORTEST = 12
+"""Characters that every part of that line keeps."""
 MOST = 2
 """Lines of a text that a card shows."""
 LEFT = "(left as it is)"
@@ -44,13 +48,12 @@ def item_lines(data: pd.DataFrame, names: Names) -> list[Line]:
     said = ""
     for (_, old), (_, new) in zip(before.iterrows(), after.iterrows(), strict=True):
         dataset, transformation, seed, subset, item, field = _split(str(old["name"]))
-        about = ", ".join(
-            [names.label(dataset), names.label(transformation), f"seed {seed}"]
-            + ([subset] if subset not in {"", "default"} else []) + [f"item {item}"]
-        )  # fmt: skip
+        about = ", ".join((dataset, transformation, seed, subset, item))
         if about != said:
+            own = [subset] if subset not in {"", "default"} else []
+            parts = [names.label(dataset), names.label(transformation), f"seed {seed}", *own, f"item {item}"]
             values = f"{number(old['value'], 3)} → {number(new['value'], 3)}"
-            lines.append(Line("", f"{about}: {values}", "title"))
+            lines.append(Line("", _title(parts, values), "title"))
             said = about
         lines += _text_lines(field or "original", str(old["note"]), "original")
         # An empty text says that this one was left as it is: another text of the item was rewritten.
@@ -58,6 +61,15 @@ def item_lines(data: pd.DataFrame, names: Names) -> list[Line]:
         if (new["generator"], new["name"]) in remark_of:
             lines.append(Line("", f"({remark_of[new['generator'], new['name']]})", "remark"))
     return lines
+
+
+def _title(parts: Sequence[str], values: str) -> str:
+    """Return the line above an item's texts, its longest parts shortened until it fits."""
+    for most in range(max(map(len, parts)), SHORTEST, -1):
+        line = f"{', '.join(shortened(p, most) for p in parts)}: {values}"
+        if breadth(line) <= TITLE_EMS:
+            return line
+    return f"{', '.join(shortened(p, SHORTEST) for p in parts)}: {values}"
 
 
 def _split(name: str) -> tuple[str, str, str, str, str, str]:

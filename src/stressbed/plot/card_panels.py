@@ -12,8 +12,10 @@ from matplotlib.axes import Axes
 from stressbed.analyse.aggregate import AXES, ORIGINAL
 from stressbed.analyse.names import AXIS_LABELS, Names
 from stressbed.plot.forest import limits_with_zero
-from stressbed.plot.style import FAINT, INK, MUTED, SHAPES, SMALL, colour, nice_limits, number, wrapped
+from stressbed.plot.style import FAINT, INK, MUTED, SHAPES, SMALL, colour, nice_limits, number, two_lines
 
+DATASET_LABEL, ROW_LABEL = 34, 30
+"""Characters of a line of a label: of a dataset, of an axis or a transformation."""
 OTHERS = "#b0b0b0"
 """Colour of the other embedders."""
 
@@ -65,7 +67,7 @@ def delta_profile(ax: Axes, data: pd.DataFrame, rows: Sequence[str], names: Name
         if name in verdicts and not math.isnan(verdicts[name].low):
             _lane(ax, y + 0.34, verdicts[name])
         _number_beside(ax, y, own[name].value, bold=large)
-    ax.set_yticks(range(len(rows)), [wrapped(names.label(r), 30) for r in rows], fontsize=SMALL)
+    ax.set_yticks(range(len(rows)), [two_lines(names.label(r), ROW_LABEL) for r in rows], fontsize=SMALL)
     for label, name in zip(ax.get_yticklabels(), rows, strict=True):
         label.set_fontweight("bold" if name in {*AXES, "hteb"} else "normal")
     ax.set_ylim(len(rows) - 0.4, -0.7)
@@ -114,7 +116,7 @@ def rank_lines(ax: Axes, data: pd.DataFrame) -> Axes:
 
 
 def dataset_lines(
-    ax: Axes, data: pd.DataFrame, datasets: Sequence[str], names: Names, *, room: int = 1
+    ax: Axes, data: pd.DataFrame, datasets: Sequence[str], names: Names, *, room: float = 1
 ) -> Axes:
     """Draw original and total per dataset and return the axes.
 
@@ -134,7 +136,7 @@ def dataset_lines(
                 f"{len(after) - len(datasets) + 1} more between them", (0.5, y), ha="center", va="center",
                 xycoords=ax.get_yaxis_transform(), color=MUTED, fontsize=SMALL,
             )  # fmt: skip
-    labels = [wrapped(names.label(d), 34) if d else "…" for d in datasets]
+    labels = [two_lines(names.label(d), DATASET_LABEL) if d else "…" for d in datasets]
     ax.set_yticks(range(len(datasets)), labels, fontsize=SMALL)
     ax.set_ylim(max(len(datasets), room) - 0.4, -0.7)
     ax.set_xlim(*nice_limits(_finite([before, after], datasets)))

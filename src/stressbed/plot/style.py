@@ -171,6 +171,23 @@ def wrapped(label: str, width: int = LONGEST_LABEL) -> str:
     return "\n".join(lines) or label
 
 
+def shortened(label: str, most: int) -> str:
+    """Return a label of at most `most` characters; its middle is left out: ids often differ at the end."""
+    if len(label) <= most:
+        return label
+    end = (most - 1) // 2
+    return f"{label[: most - 1 - end].rstrip()}…{label[len(label) - end :].lstrip()}"
+
+
+def two_lines(label: str, width: int) -> str:
+    """Return a label in at most two lines of at most `width` characters, shortened where it does not fit."""
+    for most in range(2 * width, width, -1):
+        lines = wrapped(shortened(label, most), width)
+        if lines.count("\n") < 2:
+            return lines
+    return shortened(label, width)
+
+
 def number(value: float, digits: int = 1, *, sign: bool = False) -> str:
     """Return a number as it is shown: a true minus, no negative zero, a dash where there is none."""
     if math.isnan(value):

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import figure_tables as made_tables
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ from test_plot_run import sources_of, texts_outside
 from stressbed.plot.card import card
 from stressbed.plot.card_data import card_data
 from stressbed.plot.script import breadth, drawable, lines_of, right_to_left
-from stressbed.plot.style import style
+from stressbed.plot.style import shortened, style, two_lines
 
 
 def card_of(folder, names, tables, embedder="e0"):
@@ -201,3 +203,37 @@ def test_a_card_says_where_a_rewrite_is_a_fallback(tmp_path):
     remarks = data[data["part"] == "item_remark"]
     assert remarks["name"].str.endswith("/sentence1").tolist() == [True]
     assert words(figure).count("(fallback: the answer was cut off and is used as it came)") == 1
+
+
+ARCHIVE = (
+    "german-insurance-helpdesk-questions-and-answers-from-the-archive-of-2019-to-2024-cleaned-version-{}"
+)
+
+
+@pytest.mark.parametrize(
+    "label", [ARCHIVE, ARCHIVE.replace("-", " "), "x" * 140 + "_{}", "two-lines-of-a-name-that-fit-{}"]
+)
+@pytest.mark.parametrize("d", [4, 32])
+def test_long_labels_on_a_card_never_overlap(tmp_path, label, d):
+    names = made_tables.make_names(2, d)
+    told = {
+        kind: {i: label.format(i) for i in getattr(names, kind)} for kind in ("datasets", "transformations")
+    }
+    names = type(names)(**{**vars(names), **told})
+    figure, _ = card_of(tmp_path, names, made_tables.made(names))
+    with style():
+        assert texts_outside(figure) == []
+        for ax in figure.findobj(lambda a: hasattr(a, "get_yticklabels")):
+            boxes = [t.get_window_extent() for t in ax.get_yticklabels() if t.get_text()]
+            boxes.sort(key=lambda b: b.y0)
+            assert all(below.y1 <= above.y0 for below, above in pairwise(boxes))
+            shown = [t.get_text() for t in ax.get_yticklabels() if t.get_text()]
+            assert len(set(shown)) == len(shown)
+
+
+@pytest.mark.parametrize("label", ["a" * 200, "word " * 40, ARCHIVE.format("x"), "short", "d-" * 33])
+def test_a_label_of_two_lines_has_no_third(label):
+    lines = two_lines(label.strip(), 30).split("\n")
+    assert len(lines) <= 2
+    assert max(map(len, lines)) <= 30
+    assert shortened(label.strip(), 30)[-5:] == label.strip()[-5:]
