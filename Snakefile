@@ -64,5 +64,6 @@ onsuccess:
 
 onerror:
     logger.error(
-        f"Logs of the jobs: {grid.path('logs')}/ . What was finished is kept; run again to go on."
+        f"Logs of the jobs: {grid.path('logs')}/ . What was finished is kept; run again to go on. "
+        "Tables and figures of the cells that are there: `snakemake partial`, with the same config."
     )

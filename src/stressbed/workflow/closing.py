@@ -32,6 +32,8 @@ def _places(r: Path, run: Path) -> list[tuple[str, str]]:
         ("rewrites", f"{r}/transforms/"),
         ("cells", f"{r}/scores/"),
         ("all scores", f"{run}/scores.parquet, items.parquet"),
+        # What `snakemake partial` made says less than the finished run's own, once that is there.
+        ("so far", "" if (run / "scores.parquet").exists() else f"{run}/partial/"),
         ("tables", f"{run}/tables/"),
         ("figures", f"{run}/figures/"),
         ("summary", f"{run}/summary.json"),
