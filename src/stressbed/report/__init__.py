@@ -1,3 +1,3 @@
 """report stage."""
 
-VERSION = "4"
+VERSION = "5"

@@ -1,5 +1,6 @@
 """Notes of the page call columns what their headers are called."""
 
+import pandas as pd
 import pytest
 from page_tables import make_names, write, write_tables
 
@@ -38,3 +39,13 @@ def test_notes_of_the_page_have_no_raw_names(tmp_path):
     write(tmp_path / "tables", "shifts", frame, names, notes=["p_holm: Holm. median_abs: median."])
     table = page_data(tables=tmp_path / "tables", names=names)["tables"]["shifts"]
     assert table["notes"] == ["p (Holm): Holm. Median |delta|: median."]
+
+
+def test_causes_and_names_of_tables_are_words(tmp_path):
+    names = make_names(2, 2)
+    frame = pd.DataFrame({"embedder": ["model-0"], "cause": ["length_ratio"], "rho": [0.5]})
+    notes = ["length_ratio: characters (see worst_items); worst_items.csv has my_data."]
+    write(tmp_path / "tables", "item_causes", frame, names, notes=notes)
+    table = page_data(tables=tmp_path / "tables", names=names)["tables"]["item_causes"]
+    assert table["notes"] == ["length ratio: characters (see worst items); worst_items.csv has my_data."]
+    assert table["columns"]["cause"]["values"] == ["length ratio"]

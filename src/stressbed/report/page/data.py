@@ -16,7 +16,7 @@ from stressbed.analyse.read import read_table
 from stressbed.errors import DataError
 from stressbed.plot.style import SHAPES, colour
 from stressbed.report.page import FURTHER, TABLES
-from stressbed.report.page.heads import HEADS, readable
+from stressbed.report.page.heads import HEADS, readable, spaced
 from stressbed.report.page.items import Pool, keep_worst
 
 NOT_COMPUTED = "Not computed: this run has no table {name}."
@@ -97,6 +97,11 @@ def _table(folder: Path, name: str, pool: Pool, names: Names) -> Json:
         return {**base, "missing": " ".join(notes) or NOT_COMPUTED.format(name=name)}
     frame = _read(path)
     notes = base["notes"] = readable(notes, [str(c) for c in frame.columns], names)
+    words = [*TABLES, *FURTHER]
+    if "cause" in frame.columns:
+        words += [str(c) for c in frame["cause"].dropna().unique()]
+        frame = frame.assign(cause=frame["cause"].str.replace("_", " "))
+    notes = base["notes"] = spaced(notes, words)
     if not len(frame):
         return {**base, "missing": " ".join(notes) or EMPTY.format(name=name)}
     if name == "worst_items":

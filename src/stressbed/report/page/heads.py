@@ -37,6 +37,15 @@ def headed(column: str, names: Names) -> str:
     return label if label != column else f"{column[:1].upper()}{column[1:]}".replace("_", " ")
 
 
+def spaced(notes: Iterable[str], words: Sequence[str]) -> list[str]:
+    """Return notes in which these words have spaces for underscores; names of files stay."""
+    one = "|".join(re.escape(w) for w in sorted(words, key=len, reverse=True))
+    if not one:
+        return list(notes)
+    pattern = re.compile(rf"(?<![\w./-])(?:{one})(?![\w/-]|\.\w)")
+    return [pattern.sub(lambda found: found[0].replace("_", " "), n) for n in notes]
+
+
 def readable(notes: Iterable[str], columns: Sequence[str], names: Names) -> list[str]:
     """Return notes that name columns as their headers do: `p_holm: ...` becomes `p (Holm): ...`.
 
