@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-VERSION = "5"
+VERSION = "6"
 
 NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

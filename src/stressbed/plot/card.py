@@ -134,7 +134,11 @@ def summary(panel: Panel, names: Names) -> list[str]:
     if ranks:
         # Embedders that share a place have ranks of a half.
         before, after = (_said(ranks[n], digits=int(ranks[n].value % 1 > 0)) for n in (ORIGINAL, "hteb"))
-        lines.append(f"Rank {before} of {ranks['hteb'].note} on original texts, {after} under HTEB")
+        basis = values_of(panel.frame, "compared").get("datasets")
+        over = (
+            "" if basis is None else f"; over the {basis.value:.0f} of {basis.note} datasets with every cell"
+        )
+        lines.append(f"Rank {before} of {ranks['hteb'].note} on original texts, {after} under HTEB{over}")
     title = panel.title(names)
     return ([title] if title else []) + lines
 

@@ -32,11 +32,12 @@ def card_data(embedder: str, sources: Mapping[str, Source], names: Names) -> pd.
     """Return everything that an embedder's card shows, one value per row.
 
     `part` says what a value is: `score` (original, hteb, drop in points), `rank` (1 is best; the note is out
-    of how many), `delta` (transformed minus original, per axis, transformation and for the total), `shift`
-    (what the verdicts say of a transformation, with its interval), `others` (deltas of the other embedders;
-    the note is which), `dataset_original` and `dataset_hteb`, `item_original` and `item_rewritten` (one of
-    the worst items, its text in the note), `item_remark` (the note says that its rewrite is a fallback or has
-    error flags). Values that a run lacks have no row.
+    of how many), `compared` (on how many datasets the ranks rest, where some lack a cell; the note is of how
+    many), `delta` (transformed minus original, per axis, transformation and for the total), `shift` (what the
+    verdicts say of a transformation, with its interval), `others` (deltas of the other embedders; the note is
+    which), `dataset_original` and `dataset_hteb`, `item_original` and `item_rewritten` (one of the worst
+    items, its text in the note), `item_remark` (the note says that its rewrite is a fallback or has error
+    flags). Values that a run lacks have no row.
 
     Args:
         embedder: Catalogue id.
@@ -66,9 +67,13 @@ def _panel_rows(embedder: str, panel: Panel, sources: Mapping[str, Source], name
     for row in verdicts.to_dict("records"):
         if row["transformation"] and not math.isnan(row["low"]):
             yield _row("shift", str(row["transformation"]), row["delta"], (row["low"], row["high"]))
-    for row in _of(embedder, _within_setting(panel, sources["by_dataset"], names)).to_dict("records"):
+    datasets = _of(embedder, _within_setting(panel, sources["by_dataset"], names))
+    for row in datasets.to_dict("records"):
         for column in (ORIGINAL, "hteb"):
             yield _row(f"dataset_{column}", str(row["dataset"]), row[column])
+    compared = _of(embedder, ranks)
+    if len(compared) and "n_datasets" in compared and compared["n_datasets"].iloc[0] < len(datasets):
+        yield _row("compared", "datasets", compared["n_datasets"].iloc[0], note=str(len(datasets)))
 
 
 def _of(embedder: str, frame: pd.DataFrame) -> pd.DataFrame:

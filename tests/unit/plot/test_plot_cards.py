@@ -89,6 +89,18 @@ def test_a_failed_cell_leaves_a_gap_and_no_error(tmp_path):
     assert any("HTEB –" in w for w in words(figure))
 
 
+@pytest.mark.parametrize(
+    ("n", "said"), [(1, "under HTEB; over the 1 of 3 datasets with every cell"), (3, "under HTEB")]
+)
+def test_ranks_say_the_datasets_that_they_rest_on_where_some_lack_a_cell(tmp_path, n, said):
+    names = made_tables.make_names(3, 3)
+    tables = made_tables.made(names)
+    tables["hteb_ranks"]["n_datasets"] = n
+    figure, _ = card_of(tmp_path, names, tables)
+    (line,) = [x for w in words(figure) for x in w.splitlines() if x.startswith("Rank ") and "HTEB" in x]
+    assert line.endswith(said)
+
+
 def test_a_setting_shows_its_own_datasets(tmp_path):
     names = made_tables.make_names(2, 2)
     names = type(names)(**{**vars(names), "settings": {"d0": "english", "d1": "multilingual"}})
