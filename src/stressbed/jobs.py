@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stressbed import stopping
+from stressbed import paths, stopping
 from stressbed.errors import StoppedError, StressbedError
 from stressbed.store import write_text
 
@@ -23,6 +23,12 @@ log = logging.getLogger("stressbed")
 
 FOLDER_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES})
 """Full or write-protected disks: the user's to mend, like a wrong config."""
+
+GONE = "a file of the results is gone that was there when the job began"
+GONE_REMEDY = (
+    "run again: it is made anew, and what is stored is kept. If another run uses this results folder from "
+    "another working directory, wait until it has ended: Snakemake's lock does not see it"
+)
 
 
 @dataclass
@@ -74,6 +80,11 @@ def job(
         log.error("%s %s failed\n%s", stage, name, e)  # noqa: TRY400  # the message is for the user
         sys.exit(1)
     except OSError as e:
+        if isinstance(e, FileNotFoundError) and _is_of_results(e.filename, log_file):
+            log.error("%s %s failed\n%s", stage, name, GONE)  # noqa: TRY400
+            log.error("  where: %s", e.filename)  # noqa: TRY400
+            log.error("  do: %s", GONE_REMEDY)  # noqa: TRY400
+            sys.exit(1)
         if e.errno not in FOLDER_ERRORS:
             log.exception("%s %s failed", stage, name)
             raise
@@ -83,6 +94,15 @@ def job(
     except Exception:  # all others go on as they are, but stand in the job's log first
         log.exception("%s %s failed", stage, name)
         raise
+
+
+def _is_of_results(name: object, log_file: str) -> bool:
+    """Return whether a file lies in the results that a job's log lies in."""
+    logs = next((p for p in Path(log_file).resolve().parents if p.name == "logs"), None)
+    if logs is None or not isinstance(name, str | Path):
+        return False
+    of_run = logs.parents[1].name == Path(paths.RUN_FOLDER).parent.name
+    return Path(name).resolve().is_relative_to(logs.parents[2] if of_run else logs.parent)
 
 
 def _finish(this: Job, started: datetime, clock: float, stats: str | None, decides: Sequence[str]) -> None:
