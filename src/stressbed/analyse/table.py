@@ -16,8 +16,8 @@ FALLBACK_NOTE = (
     "fallback: no answer was usable, also when asked again; a cut one or the original was embedded."
 )
 MARK_NOTE = (
-    "†: rests on a cell with more fallbacks than the run allows (fallback_mark): texts without a usable "
-    "answer, of which a cut one or the original was embedded; fallbacks.csv has the shares."
+    "†: rests on a cell with more texts without a usable answer than the run allows (fallback_mark): a cut "
+    "one or the original was embedded, or the row left out; fallbacks.csv has the shares."
 )
 
 

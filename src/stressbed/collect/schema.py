@@ -66,7 +66,7 @@ SCORES = pa.schema(
         _column(
             "marked",
             pa.bool_(),
-            "Whether the share of fallbacks exceeds the run's `fallback_mark`.",
+            "Whether the share of fallbacks and left out texts exceeds the run's `fallback_mark`.",
             nullable=False,
         ),
         _column("matched", pa.bool_(), "Whether `original` is not the full original.", nullable=False),

@@ -168,7 +168,7 @@ class RunConfig(Strict):
         default=0.01,
         ge=0,
         le=1,
-        description="Share of fallbacks above which a cell is marked in the tables.",
+        description="Share of texts, fallbacks or left out, above which a cell is marked in the tables.",
     )
     notice: Words = Field(default="", description="First lines of the report: what a reader must know.")
     labels: dict[str, GivenLabel] = Field(

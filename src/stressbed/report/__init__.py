@@ -1,3 +1,3 @@
 """report stage."""
 
-VERSION = "5"
+VERSION = "6"

@@ -32,7 +32,7 @@ NOTES = (
     "- reused: found in the store, or the same as another one of this run; seeds that cannot differ share "
     "their cells.",
     "- fallbacks: texts without a usable answer, of which a cut one or the original was embedded; marked: "
-    "cells that rest on more of them than the run allows (fallback_mark).",
+    "cells with more of them, and of texts left out, than the run allows (fallback_mark).",
 )
 """What stands below the table."""
 

@@ -112,10 +112,13 @@ def test_subset_rows_hold_their_language_and_status(tmp_path):
     assert frame.loc[ALL, "status"] == "ok"
 
 
-@pytest.mark.parametrize(("fallbacks", "marked"), [(0, False), (1, False), (3, True)])
-def test_a_cell_is_marked_above_the_share_of_fallbacks(tmp_path, fallbacks, marked):
+@pytest.mark.parametrize(
+    ("fallbacks", "dropped", "marked"),
+    [(0, 0, False), (1, 0, False), (3, 0, True), (0, 3, True), (1, 1, True)],
+)
+def test_a_cell_is_marked_above_the_share_of_texts_without_an_answer(tmp_path, fallbacks, dropped, marked):
     plan = make_plan(tmp_path, transformations=("expansion",), seeds=(1,))
-    write_cells(plan, lambda c: {"score": 5.0, "n_texts": 100, "fallbacks": fallbacks})
+    write_cells(plan, lambda c: {"score": 5.0, "n_texts": 100, "fallbacks": fallbacks, "dropped": dropped})
     _, scores, _ = run(plan)
     row = totals(scores).loc[("alpha", "pairs", "expansion", 1)]
     assert row["fallback_share"] == pytest.approx(fallbacks / 100)

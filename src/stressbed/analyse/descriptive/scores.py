@@ -191,8 +191,9 @@ def fallbacks(scores: pd.DataFrame, names: Names) -> Table:
     whole = ["n_texts", "flagged", "retried", "fallbacks", "dropped"]
     frame[whole] = frame[whole].fillna(0).astype(int)
     notes = [
-        "The same for every embedder. Marked: the share exceeds the run's fallback_mark.", FALLBACK_NOTE
-    ]  # fmt: skip
+        "The same for every embedder. Marked: fallbacks and dropped texts exceed the run's fallback_mark.",
+        FALLBACK_NOTE,
+    ]
     table = Table("fallbacks", "Fallbacks by variant", frame, notes, digits={"fallback_share": 3})
     return finish(table, names)
 
