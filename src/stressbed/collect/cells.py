@@ -180,7 +180,7 @@ def _total_row(base: Row, entry: DatasetEntry, record: Record, original: Record 
     reference = score if is_original else _reference(record, original)
     n_texts, fallbacks = record.get("n_texts"), record.get("fallbacks")
     share = fallbacks / n_texts if fallbacks is not None and n_texts else None
-    unusable = share if share is None else share + (record.get("dropped") or 0) / n_texts
+    unusable = (fallbacks or 0) + (record.get("dropped") or 0)
     languages = {x for p in record.get("subsets", []) for x in p.get("languages") or []}
     return base | {
         "subset": ALL,
@@ -198,7 +198,7 @@ def _total_row(base: Row, entry: DatasetEntry, record: Record, original: Record 
         "flagged": record.get("flagged"),
         "retried": record.get("retried"),
         "dropped": record.get("dropped"),
-        "marked": unusable is not None and unusable > mark,
+        "marked": bool(n_texts) and unusable / n_texts > mark,
         "matched": _number(record.get("original_matched")) is not None,
     }
 
