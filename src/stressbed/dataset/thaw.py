@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,8 @@ def read_table(path: Path) -> Any:
     try:
         if path.suffix == ".json":
             return json.loads(path.read_text(encoding="utf-8"))
-        return Dataset(pq.read_table(path))
+        # By default the fingerprint is a hash of all rows. It names caches, and tables in memory have none.
+        return Dataset(pq.read_table(path), fingerprint=secrets.token_hex(8))
     except (OSError, ValueError) as e:  # Arrow's and JSON's errors are among them
         raise DataError(
             f"a table of the frozen dataset is not readable: {e}",
