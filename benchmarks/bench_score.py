@@ -209,7 +209,7 @@ def main() -> None:
             mine, other = one_core(chain_of(kind, root), options.repeats)
             both = None
             if not options.one_core:
-                both = [two_cores(root, kind, which, 3) for which in ("ours", "theirs")]
+                both = [two_cores(root, kind, which, options.repeats) for which in ("ours", "theirs")]
         ratio, target = other / mine, TARGETS.get(kind, 1.0)
         double = "" if both is None else f"{both[1] / both[0]:.1f}"
         rows.append(
