@@ -25,6 +25,7 @@ class _UniqueKeyLoader(_Loader):
     """A safe loader that refuses a key that stands twice: plain YAML keeps the last one silently."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """Return a mapping; a key that stands twice in it is an error that names both lines."""
         lines: dict[Hashable, int] = {}
         for key_node, _ in node.value:
             if key_node.tag == "tag:yaml.org,2002:merge":

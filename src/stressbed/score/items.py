@@ -124,6 +124,7 @@ def _watch_retrieval(task: Any) -> Reader:
     key, metric = _query_key(task.metadata.main_score)
 
     def read(_: Evaluated) -> Observed:
+        """Return the items of the last evaluation, read from the calls that were watched."""
         per_query, qrels, results = calls[0][:3]
         if key:
             values = {qid: per_query[qid][key] for qid in per_query}
@@ -208,6 +209,7 @@ def _watch_bitext(task: Any) -> Reader:
     task._compute_metrics = caught
 
     def read(_: Evaluated) -> Observed:
+        """Return the items of the last evaluation, read from the calls that were watched."""
         neighbours, gold = seen.pop(0)
         pairs = list(zip(neighbours, gold, strict=False))
         chosen, wanted = [n["corpus_id"] for n, _ in pairs], [g[1] for _, g in pairs]
@@ -277,6 +279,7 @@ def _watch_summarization(task: Any) -> Reader:
 
 def _watch_clustering(task: Any) -> Reader:
     def read(done: Evaluated) -> Observed:
+        """Return the items of the last evaluation, read from the calls that were watched."""
         metric = task.metadata.main_score
         key = "v_measures" if metric == "v_measure" else f"{metric}_scores"
         values = done.scores.get(key, [done.scores["main_score"]])

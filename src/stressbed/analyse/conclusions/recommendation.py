@@ -76,6 +76,7 @@ def recommendation(
     """
 
     def rows(study: Study) -> tuple[Sequence[Mapping[str, object]], Sequence[str]]:
+        """Return a row for each embedder and question of a study, and notes."""
         if not questions:
             return [], [NO_QUESTION]
         found = [

@@ -127,6 +127,7 @@ class _Aligned:
         self.held: dict[tuple[str, str], pd.DataFrame] = {}
 
     def of(self, embedder: str, dataset: str) -> pd.DataFrame | None:
+        """Return the rows of an embedder on a dataset, None if there are none."""
         for block in self.blocks if (embedder, dataset) not in self.held else ():
             key = str(block["embedder"].iloc[0]), str(block["dataset"].iloc[0])
             self.held[key] = block
