@@ -1,6 +1,6 @@
 """From tidy tables to result tables: pure functions, and one that reads and writes files."""
 
-VERSION = "7"
+VERSION = "8"
 
 SUFFIXES = ("csv", "md", "tex")
 

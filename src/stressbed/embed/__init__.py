@@ -1,3 +1,3 @@
 """embed stage."""
 
-VERSION = "1"
+VERSION = "2"

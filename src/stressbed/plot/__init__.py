@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-VERSION = "6"
+VERSION = "7"
 
 NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -1,3 +1,3 @@
 """report stage."""
 
-VERSION = "6"
+VERSION = "7"

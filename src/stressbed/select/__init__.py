@@ -1,6 +1,6 @@
 """Choosing the generator: screening by error rates, a shortlist that judges each other, a winner."""
 
-VERSION = "1"
+VERSION = "2"
 
 SCREENING_TABLES = ("screening", "screening_intervals", "screening_by_transformation")
 """Tables of the screening; the first is the paper's table 9."""

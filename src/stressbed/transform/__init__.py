@@ -1,3 +1,3 @@
 """transform stage."""
 
-VERSION = "3"
+VERSION = "4"
