@@ -1,6 +1,7 @@
 """The catalogue against what it describes: mteb's metadata, the paper's tables, the installed packages."""
 
 import csv
+import hashlib
 import re
 from pathlib import Path
 
@@ -10,8 +11,7 @@ from config_cases import ROOT
 from stressbed.config.catalogue import Catalogue
 from stressbed.config.languages import is_valid, language_of
 
-REFERENCE = ROOT.parent / "shared" / "reference"
-PAPER = ROOT.parent / "shared" / "papers" / "hteb.md"
+REFERENCE = ROOT / "tests" / "data" / "hteb"
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +25,7 @@ def listed(name):
 
 
 def reference(name):
-    path = REFERENCE / name
-    if not path.exists():
-        pytest.skip("needs reference: the paper's tables are not beside the repository")
-    with path.open(newline="") as f:
+    with (REFERENCE / name).open(encoding="utf-8", newline="") as f:
         return list(csv.DictReader(f))
 
 
@@ -110,29 +107,20 @@ def squeezed(text):
 
 
 def test_prompts_are_the_papers_words(catalogue):
-    if not PAPER.exists():
-        pytest.skip("needs reference: the paper is not beside the repository")
-    paper = squeezed(PAPER.read_text(encoding="utf-8"))
-    heads = {
-        "paraphrase": ["Paraphrasing", "Style Change"],
-        "change-style": ["Style Change", "Expansion"],
-        "expand": ["Expansion", "Summarise"],
-        "summarise": ["Summarise", "Translation"],
-        "translate": ["Translation", "Cross-Translation"],
-    }
-    assert set(heads) == set(catalogue.prompts)
-    for name, (before, after) in heads.items():
+    rows = {r["prompt"]: r for r in reference("hteb_prompts.csv")}
+    assert set(rows) <= set(catalogue.prompts)
+    assert len(rows) == 5
+    for name, row in rows.items():
         words = squeezed(catalogue.prompts[name].template)
-        assert f" {before} {words} {after} " in paper
+        found = (len(words.split()), hashlib.sha256(words.encode()).hexdigest())
+        assert found == (int(row["words"]), row["sha256"]), row["heading"]
 
 
 def test_revisions_of_generators_are_those_of_table_8(catalogue):
-    if not PAPER.exists():
-        pytest.skip("needs reference: the paper is not beside the repository")
-    paper = PAPER.read_text(encoding="utf-8")
+    paper = {r["checkpoint"]: r["revision"] for r in reference("hteb_table8_generators.csv")}
     for name in ("gemma-3-27b-it-int4-awq", "qwen3-8b-awq"):
         entry = catalogue.generators[name]
-        assert f"| {entry.model} | {entry.revision} |" in paper
+        assert paper[entry.model] == entry.revision
 
 
 def test_the_eight_transformations_and_their_pools(catalogue):
