@@ -10,3 +10,6 @@ ABSENT = "stressbed.absent"
 
 DROPPED = "dropped"
 """Outcome of a text whose row is left out."""
+
+UNUSED = frozenset({"fallback", DROPPED})
+"""Outcomes of texts without a usable answer."""

@@ -19,6 +19,7 @@ from stressbed.embed.run import embed
 from stressbed.fingerprint import digest
 from stressbed.paths import Cell, Variant
 from stressbed.score.run import CellJob, ScoreStats, score_cells
+from stressbed.transform.flags import FLAGS
 
 ORIGINAL = Variant("none", "original", 0)
 LANGUAGES = {
@@ -110,20 +111,24 @@ class Chain:
         new: Mapping[int, str] | None = None,
         dropped: Iterable[int] = (),
         outcomes: Mapping[int, str] | None = None,
+        flagged: Iterable[int] | None = None,
         absent: Mapping[str, str] | None = None,
     ) -> Variant:
-        """Write a transforms file; by default every text is changed."""
+        """Write a transforms file; by default every text is changed, and those are flagged that say so."""
         absent, gone = dict(absent or {}), set(dropped)
         rows = self.texts[~self.texts["subset"].isin(list(absent))]
         ids = rows["text_id"].tolist()
         texts = {i: changed(t) for i, t in zip(ids, rows["text"], strict=True)} | dict(new or {})
         outcome = {i: "dropped" if i in gone else (outcomes or {}).get(i, "ok") for i in ids}
+        with_flags = {i for i in ids if outcome[i] == "flagged"} if flagged is None else set(flagged)
         hashed = digest([[i, texts[i], i in gone] for i in ids])
         table = pa.table(
             {
                 "text_id": pa.array(ids, pa.int64()),
                 "text": [texts[i] for i in ids],
                 "outcome": [outcome[i] for i in ids],
+                "attempts": [2 if outcome[i] == "retried" else 1 for i in ids],
+                **{f: [f == "truncated" and i in with_flags for i in ids] for f in FLAGS},
             }
         ).replace_schema_metadata(
             {

@@ -1,6 +1,7 @@
 rule collect:
     input:
         lambda wc: chosen().all_cells(paths.SCORE),
+        lambda wc: chosen().all_rewrites(paths.TRANSFORM),
         lambda wc: chosen().datasets(paths.MANIFEST),
     output:
         scores=run_folder.path("scores.parquet"),

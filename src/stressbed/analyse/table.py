@@ -15,6 +15,10 @@ DASH_NOTE = "A dash: a cell behind this value is missing or failed; incomplete_c
 FALLBACK_NOTE = (
     "fallback: no answer was usable, also when asked again; a cut one or the original was embedded."
 )
+DISTINCT_NOTE = (
+    "distinct, n_distinct: each rewrite once, with the first seed that has it; n_texts counts equal texts "
+    "and seeds that cannot differ again."
+)
 MARK_NOTE = (
     "†: rests on a cell with more texts without a usable answer than the run allows (fallback_mark): a cut "
     "one or the original was embedded, or the row left out; fallbacks.csv has the shares."

@@ -17,11 +17,12 @@ from stressbed import paths
 from stressbed.collect.gold import Golds, read_golds
 from stressbed.collect.groups import write_groups
 from stressbed.collect.items import item_rows, item_values
+from stressbed.collect.rewrites import distinct_rewrites
 from stressbed.collect.schema import ABSENT, ALL, FAILED, ITEMS, MISSING, OK, SCORES
 from stressbed.config.entries import DatasetEntry
 from stressbed.config.load import Plan
 from stressbed.errors import DataError
-from stressbed.paths import Cell
+from stressbed.paths import Cell, Variant
 from stressbed.store import write_parquet
 
 logger = logging.getLogger("stressbed")
@@ -41,6 +42,15 @@ class CollectStats:
     missing: int
     rows: int
     items: int
+
+
+@dataclass(frozen=True)
+class _Dataset:
+    """What all cells of a dataset share: its gold, and how many distinct rewrites each variant has."""
+
+    name: str
+    golds: Golds
+    distinct: Mapping[Variant, dict[str, int]]
 
 
 def collect(*, plan: Plan, scores_out: Path, items_out: Path) -> CollectStats:
@@ -68,11 +78,26 @@ def collect(*, plan: Plan, scores_out: Path, items_out: Path) -> CollectStats:
 
 def _item_tables(plan: Plan, rows: list[Row]) -> Iterator[pa.Table]:
     """Yield the items of each embedder on each dataset, and add the rows of their scores to `rows`."""
-    golds: dict[str, Golds] = {}
+    known: dict[str, _Dataset] = {}
     for embedder, dataset in plan.pairs:
-        if dataset not in golds:
-            golds[dataset] = read_golds(_dataset_folder(plan, dataset))
-        yield _collect_pair(plan, embedder, dataset, rows, golds[dataset])
+        if dataset not in known:
+            golds = read_golds(_dataset_folder(plan, dataset))
+            known[dataset] = _Dataset(dataset, golds, _distinct(plan, dataset))
+        yield _collect_pair(plan, embedder, known[dataset], rows)
+
+
+def _distinct(plan: Plan, dataset: str) -> dict[Variant, dict[str, int]]:
+    """Return counts of a dataset's distinct rewrites by variant; those without a file are left out."""
+    by_kind: dict[tuple[str, str], dict[Variant, Path]] = {}
+    for v in plan.rewrites:
+        path = plan.results / paths.TRANSFORM.format(dataset=dataset, variant=str(v))
+        if path.is_file():
+            by_kind.setdefault((v.generator, v.transformation), {})[v] = path
+    return {
+        variant: counts
+        for files in by_kind.values()
+        for variant, counts in zip(files, distinct_rewrites(list(files.values())), strict=True)
+    }
 
 
 def _count(rows: list[Row], n_items: int) -> CollectStats:
@@ -122,20 +147,21 @@ def _dataset_folder(plan: Plan, dataset: str) -> Path:
     return (plan.results / paths.MANIFEST.format(dataset=dataset)).parent
 
 
-def _collect_pair(plan: Plan, embedder: str, dataset: str, rows: list[Row], golds: Golds) -> pa.Table:
+def _collect_pair(plan: Plan, embedder: str, dataset: _Dataset, rows: list[Row]) -> pa.Table:
     """Append the score rows of one embedder on one dataset and return its items."""
     original: dict[str, Any] | None = None
     tables: list[pa.Table] = []
     values: dict[tuple[str, ...], dict[str, float | None]] = {}
     for variant in plan.variants:
-        cell = Cell(embedder, dataset, variant)
+        cell = Cell(embedder, dataset.name, variant)
         record = read_cell(plan.results, cell)
         if variant.is_original:
             original = record
             values = item_values(record or {})
-        rows.extend(_score_rows(plan, cell, record, original))
+        for row in _score_rows(plan, cell, record, original):
+            rows.append(row | dataset.distinct.get(variant, {}) if row["subset"] == ALL else row)
         if record is not None:
-            tables.append(item_rows(plan.config.run, cell, record, values, golds))
+            tables.append(item_rows(plan.config.run, cell, record, values, dataset.golds))
     return pa.concat_tables(tables) if tables else ITEMS.empty_table()
 
 

@@ -1,47 +1,107 @@
-"""What became of the rewritten texts: counts by coordinates, and a seeded example of each kind."""
+"""What became of the rewritten texts: counts by coordinates, and a seeded example of each kind.
+
+A rewrite is distinct if no other one of its dataset, generator and transformation has the same original,
+language, new text and outcome. Seeds that cannot differ and texts that occur twice make none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
 from stressbed.fingerprint import text_digest
 from stressbed.paths import variant_of_path
+from stressbed.rewrites import DROPPED
 from stressbed.store import read_parquet
 from stressbed.transform.flags import FLAGS
 
 COORDINATES = ("dataset", "generator", "transformation", "seed")
 _GROUP = ["source_language", "target_language", "outcome"]
 _SUMS = ["tokens_in", "tokens_out"]
+_SAME = ["target_language", "original", "text", "outcome"]
+"""Columns that two occurrences of one rewrite share."""
+
+_COUNTED = ("n_distinct", "n_texts", *FLAGS, "any", *_SUMS)
+
+DISTINCT = ("distinct", "distinct_flagged", "distinct_fallbacks", "distinct_dropped")
+"""Counts of distinct rewrites, each counted with the first seed that has it."""
+
+
+def first_seen(frames: Iterable[pd.DataFrame]) -> list[npt.NDArray[np.bool_]]:
+    """Return for each frame which of its rows hold a rewrite that no row before holds.
+
+    Args:
+        frames: Tables of one dataset, generator and transformation, seed by seed.
+    """
+    seen: set[int] = set()
+    found = []
+    for frame in frames:
+        keys = pd.util.hash_pandas_object(frame[_SAME], index=False)
+        found.append((~keys.isin(seen) & ~keys.duplicated()).to_numpy())
+        seen.update(keys.tolist())
+    return found
+
+
+def distinct_rewrites(files: Sequence[Path]) -> list[dict[str, int]]:
+    """Return `DISTINCT` of each file: what it has that no file before it has.
+
+    Args:
+        files: Transform tables of one dataset, generator and transformation, in the order of the seeds.
+    """
+    frames = [read_parquet(path, columns=[*_SAME, *FLAGS]).to_pandas() for path in files]
+    counts = []
+    for frame, new in zip(frames, first_seen(frames), strict=True):
+        there = frame[new]
+        numbers = (
+            len(there),
+            there[list(FLAGS)].any(axis=1).sum(),
+            (there["outcome"] == "fallback").sum(),
+            (there["outcome"] == DROPPED).sum(),
+        )
+        counts.append(dict(zip(DISTINCT, map(int, numbers), strict=True)))
+    return counts
 
 
 def rewrite_counts(files: Sequence[Path]) -> pd.DataFrame:
     """Return counts of rewritten texts by coordinates, languages and outcome.
 
     Columns: dataset, generator, transformation, seed, source_language, target_language, outcome,
-    n_texts, one count per flag, `any` (texts with at least one flag), tokens_in, tokens_out.
+    n_distinct (each with the first seed that has it), n_texts, one count per flag, `any` (texts with at
+    least one flag), tokens_in, tokens_out.
 
     Args:
         files: Transform tables (`transforms/{dataset}/{variant}.parquet`).
     """
-    frames = []
-    for path in files:
-        frame = read_parquet(path, columns=[*_GROUP, *FLAGS, *_SUMS]).to_pandas()
-        frame["any"] = frame[list(FLAGS)].any(axis=1)
-        frame["n_texts"] = 1
-        counted = ["n_texts", *FLAGS, "any", *_SUMS]
-        counts = frame.groupby(_GROUP, sort=True, dropna=False)[counted].sum().astype("int64").reset_index()
-        dataset, v = variant_of_path(path)
-        where = [dataset, v.generator, v.transformation, v.seed]
-        for i, (name, value) in enumerate(zip(COORDINATES, where, strict=True)):
-            counts.insert(i, name, value)
-        frames.append(counts)
-    columns = [*COORDINATES, *_GROUP, "n_texts", *FLAGS, "any", *_SUMS]
-    found = [f for f in frames if len(f)]
+    found = []
+    for (dataset, generator, transformation), of_seeds in groupby(sorted(files), _without_seed):
+        paths = list(of_seeds)
+        frames = [read_parquet(p, columns=[*_GROUP, *_SAME[1:3], *FLAGS, *_SUMS]).to_pandas() for p in paths]
+        for path, frame, new in zip(paths, frames, first_seen(frames), strict=True):
+            seed = variant_of_path(path)[1].seed
+            found.append(_counts(frame.assign(n_distinct=new), (dataset, generator, transformation, seed)))
+    columns = [*COORDINATES, *_GROUP, *_COUNTED]
+    found = [f for f in found if len(f)]
     return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
+
+
+def _counts(frame: pd.DataFrame, where: tuple[str, str, str, int]) -> pd.DataFrame:
+    frame["any"] = frame[list(FLAGS)].any(axis=1)
+    frame["n_texts"] = 1
+    grouped = frame.groupby(_GROUP, sort=True, dropna=False)
+    counts = grouped[list(_COUNTED)].sum().astype("int64").reset_index()
+    dataset, generator, transformation, seed = where
+    return counts.assign(dataset=dataset, generator=generator, transformation=transformation, seed=seed)
+
+
+def _without_seed(path: Path) -> tuple[str, str, str]:
+    dataset, v = variant_of_path(path)
+    return dataset, v.generator, v.transformation
 
 
 def rewrite_examples(files: Sequence[Path], *, seed: int) -> pd.DataFrame:

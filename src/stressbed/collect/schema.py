@@ -61,8 +61,16 @@ SCORES = pa.schema(
         _column("fallbacks", pa.int64(), "Texts for which the fallback rule applied (totals only)."),
         _column("fallback_share", pa.float64(), "Fallbacks over texts, 0 to 1 (totals only)."),
         _column("flagged", pa.int64(), "Texts with at least one error flag (totals only)."),
-        _column("retried", pa.int64(), "Texts that a retry mended (totals only)."),
+        _column("retried", pa.int64(), "Texts of which a later attempt is used (totals only)."),
         _column("dropped", pa.int64(), "Texts whose rows were left out (totals only)."),
+        _column(
+            "distinct",
+            pa.int64(),
+            "Rewrites that no earlier seed of the run has, equal ones counted once (totals only).",
+        ),
+        _column("distinct_flagged", pa.int64(), "`flagged` among the distinct ones (totals only)."),
+        _column("distinct_fallbacks", pa.int64(), "`fallbacks` among the distinct ones (totals only)."),
+        _column("distinct_dropped", pa.int64(), "`dropped` among the distinct ones (totals only)."),
         _column(
             "marked",
             pa.bool_(),

@@ -31,6 +31,8 @@ NOTES = (
     "differ.",
     "- reused: found in the store, or the same as another one of this run; seeds that cannot differ share "
     "their cells.",
+    "- distinct: each rewrite once; n_texts counts equal texts and seeds that cannot differ again. flagged: "
+    "at least one error flag, whatever the outcome; retried: a later attempt is used.",
     "- fallbacks: texts without a usable answer, of which a cut one or the original was embedded; marked: "
     "cells with more of them, and of texts left out, than the run allows (fallback_mark).",
 )
@@ -121,10 +123,16 @@ def _texts(records: Sequence[Record]) -> dict[str, int | float | None]:
 
 
 def _rewrites(frame: pd.DataFrame) -> dict[str, int]:
-    """Return outcomes of rewritten texts, each variant of each dataset counted once."""
+    """Return what became of rewritten texts, each variant of each dataset counted once.
+
+    Distinct rewrites come first: what is asked once is counted once there.
+    """
     rows = frame[(frame["subset"] == ALL) & (frame["transformation"] != "original")]
     rows = rows.dropna(subset=["n_texts"])
-    columns = ["n_texts", "flagged", "retried", "fallbacks", "dropped"]
+    columns = [
+        "distinct", "distinct_flagged", "distinct_fallbacks", "distinct_dropped",
+        "n_texts", "flagged", "retried", "fallbacks", "dropped",
+    ]  # fmt: skip
     once = rows.groupby(["dataset", "generator", "transformation", "seed"])[columns].first()
     return {c: int(once[c].sum()) for c in columns}
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from stressbed.rewrites import ABSENT, CONTENT_HASH, DROPPED
+from stressbed.rewrites import ABSENT, CONTENT_HASH, DROPPED, UNUSED
 from stressbed.store import metadata_of, read_parquet, reading
+from stressbed.transform.flags import FLAGS
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class VariantFacts:
         texts_hash: Hash of the variant's texts, "" for the original.
         absent: Subsets without texts, with the reason.
         outcomes: How many texts had each outcome.
+        flagged: Texts with at least one error flag, whatever their outcome.
+        retried: Texts of which a later attempt is used.
         n_texts: Texts that the transformation touched, or None for the original.
     """
 
@@ -30,6 +33,8 @@ class VariantFacts:
     absent: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, int] = field(default_factory=dict)
     n_texts: int | None = None
+    flagged: int = 0
+    retried: int = 0
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class VariantTexts:
 
 
 def read_facts(transform: Path | None) -> VariantFacts:
-    """Return what decides and describes a variant; reads the metadata and one column.
+    """Return what decides and describes a variant; reads the metadata and the columns that are counted.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -59,13 +64,18 @@ def _facts(transform: Path, *_state: int) -> VariantFacts:
     """Return the facts of a file in the state that it is in: a dry run asks once per embedder."""
     with reading(transform), pq.ParquetFile(transform) as file:
         metadata = metadata_of(file.schema_arrow)
-        outcomes = file.read(columns=["outcome"]).column("outcome").to_pylist()
+        table = file.read(columns=["outcome", "attempts", *FLAGS])
         texts_hash = metadata[CONTENT_HASH]
+    outcomes = table.column("outcome").to_pylist()
+    attempts = table.column("attempts").to_pylist()
+    flags = [table.column(name).to_pylist() for name in FLAGS]
     return VariantFacts(
         texts_hash=texts_hash,
         absent=json.loads(metadata.get(ABSENT, "{}")),
         outcomes=dict(sorted(Counter(outcomes).items())),
         n_texts=len(outcomes),
+        flagged=sum(any(of_a_text) for of_a_text in zip(*flags, strict=True)),
+        retried=sum(n > 1 and o not in UNUSED for n, o in zip(attempts, outcomes, strict=True)),
     )
 
 

@@ -10,8 +10,9 @@ from stressbed.config.entries import TransformationEntry
 from stressbed.generate.request import Finish
 from stressbed.generate.settle import Settled, settle
 
-Outcome = Literal["ok", "flagged", "retried", "fallback", "dropped"]
+Outcome = Literal["ok", "retried", "flagged", "fallback", "dropped"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+"""What can become of a text, the gravest last."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,14 @@ class Result:
     cleaned: tuple[str, ...]
 
     def outcome(self, *, flagged: bool) -> Outcome:
-        """Return the one outcome: what weighs most of dropped, fallback, retried, flagged, ok."""
+        """Return the one outcome: the gravest of dropped, fallback, flagged, retried, ok."""
         if self.rule == "drop":
             return "dropped"
         if self.rule:
             return "fallback"
-        if self.attempts > 1:
-            return "retried"
-        return "flagged" if flagged else "ok"
+        if flagged:
+            return "flagged"
+        return "retried" if self.attempts > 1 else "ok"
 
 
 def resolve(

@@ -106,7 +106,7 @@ def test_flag_rates_count_texts_and_not_flags(tmp_path):
     assert counts["n_texts"].sum() == 9
     names = Names.of(plan)
     rates = flag_rates(counts, names, by="transformation").frame.set_index("transformation")
-    assert list(rates.columns) == ["n_texts", *FLAGS, "total"]
+    assert list(rates.columns) == ["n_distinct", "n_texts", *FLAGS, "total"]
     assert rates.loc[
         "expansion", ["identical", "wrong_language", "empty", "total"]
     ].tolist() == pytest.approx([100 / 6, 100 / 6, 100 / 6, 200 / 6])
@@ -117,12 +117,9 @@ def test_flag_rates_count_texts_and_not_flags(tmp_path):
     assert whole["generator"].tolist() == ["llm"]
     assert whole["total"].tolist() == pytest.approx([200 / 9])
     table = outcomes(counts, names).frame.set_index(["dataset", "transformation"])
-    assert table.loc[("pairs", "expansion"), ["n_texts", "ok", "flagged", "fallback"]].tolist() == [
-        6,
-        4,
-        1,
-        1,
-    ]
+    told = ["n_distinct", "n_texts", "ok", "flagged", "fallback", "with_flags"]
+    assert table.loc[("pairs", "expansion"), told].tolist() == [3, 6, 4, 1, 1, 2]
+    assert table.loc[("topics", "translation"), told].tolist() == [1, 3, 3, 0, 0, 0]
     assert table.loc[("pairs", "expansion"), ["tokens_in", "tokens_out"]].tolist() == [60, 30]
 
 

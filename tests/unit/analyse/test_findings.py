@@ -78,6 +78,20 @@ def test_rewrites_that_failed_are_said_first(lost, words):
     assert "rewrites" not in findings({**tables, "fallbacks": frame.assign(fallbacks=0)}, names, run="mine")
 
 
+def test_distinct_rewrites_lead_where_some_are_counted_again():
+    frame = pd.DataFrame(
+        {"dataset": ["d0", "d0", "d1"], "n_texts": 300, "fallbacks": [30, 30, 6], "dropped": [0, 0, 9],
+         "distinct": [90, 0, 10], "distinct_fallbacks": [10, 0, 2], "distinct_dropped": [0, 0, 3]}
+    )  # fmt: skip
+    said = findings({"fallbacks": frame}, made_names(E, D), run="mine")
+    assert "12 of 100 distinct rewrites (12 %) are fallbacks: no answer was usable" in said
+    assert "embedded. Equal texts and seeds that cannot differ counted again: 66 of 900. What follows" in said
+    assert "3 of 100 distinct rewrites (3 %) are dropped" in said
+    assert "counted again: 9 of 900." in said
+    alike = frame.assign(distinct=300, distinct_fallbacks=frame["fallbacks"])
+    assert "66 of 900 rewrites (7 %)" in findings({"fallbacks": alike}, made_names(E, D), run="mine")
+
+
 def test_fallbacks_are_those_of_the_settings_own_datasets():
     groups = {d: "english" if i < 6 else "multilingual" for i, d in enumerate(D)}
     names = made_names(E, D, settings=groups, language_groups=groups)

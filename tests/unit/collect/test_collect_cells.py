@@ -1,12 +1,24 @@
 import math
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from fabricate import cell_record, cells_of, make_plan, part, path_of, write_cell, write_cells
+from fabricate import (
+    cell_record,
+    cells_of,
+    make_plan,
+    part,
+    path_of,
+    write_cell,
+    write_cells,
+    write_transforms,
+)
 
 from stressbed.collect.cells import collect
+from stressbed.collect.rewrites import DISTINCT
 from stressbed.collect.schema import ALL, ITEMS, SCORES, description
 from stressbed.errors import DataError
+from stressbed.paths import Variant
 
 
 def run(plan):
@@ -123,6 +135,28 @@ def test_a_cell_is_marked_above_the_share_of_texts_without_an_answer(tmp_path, f
     row = totals(scores).loc[("alpha", "pairs", "expansion", 1)]
     assert row["fallback_share"] == pytest.approx(fallbacks / 100)
     assert row["marked"] == marked
+
+
+def test_a_rewrite_is_distinct_once_in_a_dataset_and_transformation(tmp_path):
+    plan = make_plan(tmp_path, transformations=("expansion", "translation"), seeds=(7, 5))
+    write_cells(plan, lambda c: 5.0)
+    french = {"target_language": "fra-Latn"}
+    lost = {"text": "an original", "outcome": "fallback"}
+    rows = {
+        ("pairs", "expansion", 7): [{}, {}, lost, {"truncated": True, "original": "b"}],
+        ("pairs", "expansion", 5): [{}, {}, lost, {"truncated": True, "original": "b"}],
+        ("pairs", "translation", 7): [{}, french, french, lost],
+        ("pairs", "translation", 5): [french, {**french, "text": "c"}, {}, {**lost, "outcome": "dropped"}],
+        ("topics", "expansion", 5): [{}],  # the first seed's file is not there yet
+    }
+    for (dataset, name, seed), texts in rows.items():
+        write_transforms(plan, dataset, Variant("llm", name, seed), texts)
+    _, scores, _ = run(plan)
+    frame = totals(scores)
+    found = {key: [int(frame.loc[("beta", *key), c]) for c in DISTINCT] for key in rows}
+    assert list(found.values()) == [[3, 1, 1, 0], [0, 0, 0, 0], [3, 0, 1, 0], [2, 0, 0, 1], [1, 0, 0, 0]]
+    assert pd.isna(frame.loc[("beta", "topics", "expansion", 7), "distinct"])
+    assert pd.isna(scores.to_pandas().query("subset != @ALL")["distinct"]).all()
 
 
 def items(values, ids=None):

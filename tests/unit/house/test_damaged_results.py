@@ -19,6 +19,7 @@ from stressbed.paths import Cell, Variant
 from stressbed.score.run import CellJob, stale_cells
 from stressbed.score.variant import read_facts, read_texts
 from stressbed.store import read_json, read_parquet
+from stressbed.transform.flags import FLAGS
 
 VARIANT = Variant("gen", "paraphrasing", 1)
 READERS: dict[str, Callable[[Path], object]] = {
@@ -43,7 +44,9 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def table(tmp_path: Path) -> Path:
     path = tmp_path / "data" / f"{VARIANT}.parquet"
     path.parent.mkdir(parents=True)
-    found = pa.table({"text_id": [1, 2], "text": ["a b", "c"], "outcome": ["ok", "ok"]})
+    found = pa.table({"text_id": [1, 2], "text": ["a b", "c"], "outcome": ["ok", "ok"], "attempts": [1, 1]})
+    for name in FLAGS:
+        found = found.append_column(name, pa.array([False, False]))
     pq.write_table(found.replace_schema_metadata({"stressbed.content_hash": "h" * 32}), path)
     return path
 

@@ -2,7 +2,7 @@ import json
 
 import pandas as pd
 import pytest
-from fabricate import make_plan, write_cells, write_jobs
+from fabricate import make_plan, write_cells, write_jobs, write_transforms
 
 from stressbed.collect.cells import collect
 from stressbed.errors import DataError
@@ -25,6 +25,15 @@ def plan(tmp_path):
         return {"score": 40.0, "n_texts": 20, "flagged": 4, "fallbacks": 1, "dropped": 0, "retried": 2}
 
     write_cells(plan, score)
+    flagged, lost_text = {"truncated": True}, {"text": "an original", "outcome": "fallback"}
+    rows = {
+        ("pairs", 1): [flagged, flagged, lost_text],
+        ("pairs", 2): [flagged, lost_text, {"text": "another", "outcome": "dropped"}],
+        ("topics", 1): [{}, {}, lost_text],
+        ("topics", 2): [{}, {"target_language": "fra-Latn"}, lost_text],
+    }
+    for (dataset, seed), texts in rows.items():
+        write_transforms(plan, dataset, Variant("llm", "expansion", seed), texts)
     collect(
         plan=plan, scores_out=plan.run_folder / "scores.parquet", items_out=plan.run_folder / "items.parquet"
     )
@@ -72,7 +81,10 @@ def test_counts_are_sums_over_jobs_and_cells(plan):
     assert found["texts"]["encoded"] == 40
     assert found["texts"]["unique_share_of_naive"] == 0.5
     # Two datasets x two seeds, each counted once and not once per embedder.
-    assert found["rewrites"] == {"n_texts": 80, "flagged": 16, "retried": 8, "fallbacks": 4, "dropped": 0}
+    assert found["rewrites"] == {
+        "distinct": 6, "distinct_flagged": 1, "distinct_fallbacks": 2, "distinct_dropped": 1,
+        "n_texts": 80, "flagged": 16, "retried": 8, "fallbacks": 4, "dropped": 0,
+    }  # fmt: skip
     assert found["stages"]["generate"]["seconds"] == 15.0
     assert found["stages"]["generate"]["longest_job_seconds"] == 10.0
     assert found["stages"]["generate"]["peak_memory_mb"] == 1200.0

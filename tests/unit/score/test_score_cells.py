@@ -19,7 +19,7 @@ from stressbed.config.entries import EmbedderEntry
 from stressbed.errors import ScoreError, StoreError
 from stressbed.score.cell import fingerprint, written
 from stressbed.score.run import stale_cells
-from stressbed.score.variant import VariantFacts
+from stressbed.score.variant import VariantFacts, read_facts
 
 ENTRY = EmbedderEntry(id="random", backend="random", model="random")
 KEYS = [
@@ -77,6 +77,11 @@ def test_a_record_holds_what_the_contract_says(sts: Chain) -> None:
     assert (original["axis"], cell["axis"]) == ("original", "lexical_stylistic")
     assert (cell["generator"], cell["transformation"], cell["seed"]) == ("gen", "shuffled", 1)
     assert [cell[k] for k in ("fallbacks", "flagged", "retried", "dropped", "n_texts")] == [1, 2, 1, 0, 100]
+    flagged_fallback = sts.add(2, outcomes=outcomes, flagged=ids[:3])
+    assert (
+        read_facts(sts.variants[flagged_fallback]).flagged,
+        read_facts(sts.variants[variant]).flagged,
+    ) == (3, 2)
     assert (original["n_texts"], original["texts_hash"], cell["original_matched"]) == (None, "", None)
     assert cell["metric"] == "cosine_spearman"
     assert cell["n_items"] == cell["subsets"][0]["n_items"] == 50

@@ -74,7 +74,7 @@ def test_a_good_answer(tmp_path):
     [
         ([(ORIGINAL.upper(), "stop")], {}, "flagged", "", ORIGINAL.upper()),
         ([("", "stop"), (GOOD, "stop")], {}, "retried", "", GOOD),
-        ([("", "stop"), (ORIGINAL, "stop")], {}, "retried", "", ORIGINAL),  # flagged too: retried weighs more
+        ([("", "stop"), (ORIGINAL, "stop")], {}, "flagged", "", ORIGINAL),  # retried too: a flag is graver
         ([("In the", "length"), (GOOD, "stop")], {}, "retried", "", GOOD),
         ([("", "stop"), (" ", "stop")], {}, "fallback", "empty", ORIGINAL),
         ([("<think>endless", "length")] * 2, {}, "fallback", "empty", ORIGINAL),

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from stressbed.analyse.aggregate import AXES
-from stressbed.analyse.conclusions.lacking import dropped, unscored
+from stressbed.analyse.conclusions.lacking import dropped, noun, of_rewrites, unscored
 from stressbed.analyse.conclusions.paper import reported
 from stressbed.analyse.conclusions.preference import listed
 from stressbed.analyse.names import ALL_DATASETS, AXIS_LABELS, Names
@@ -110,14 +110,14 @@ def _rewrites(part: _Part) -> Iterator[Finding]:
     if frame.empty:
         return
     frame = frame[_own_datasets(frame, part)]
-    n, lost = int(frame["n_texts"].sum()), int(frame["fallbacks"].sum())
+    lost, n, repeats = of_rewrites(frame, "fallbacks")
     if lost:
         share = lost / n
         more = " What follows says as much about the generator as about the embedders." * (share >= WEIGHTY)
         verb = "is a fallback" if lost == 1 else "are fallbacks"
         yield Finding(
-            f"{lost:,} of {counted(n, 'rewrite')} ({_per_cent(share)}) {verb}: no answer was usable, so that "
-            f"a cut one or the original was embedded.{more}"
+            f"{lost:,} of {counted(n, noun(repeats))} ({_per_cent(share)}) {verb}: no answer was usable, so "
+            f"that a cut one or the original was embedded.{repeats}{more}"
         )
 
 

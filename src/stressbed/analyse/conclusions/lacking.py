@@ -40,18 +40,40 @@ def unscored(
     )
 
 
+def of_rewrites(frame: pd.DataFrame, column: str) -> tuple[int, int, str]:
+    """Return how many distinct rewrites a column counts, how many there are, and what to say of repeats.
+
+    Without counts of distinct rewrites all are counted. The words are empty where nothing is repeated.
+
+    Args:
+        frame: Rows of `fallbacks`.
+        column: `fallbacks`, `flagged` or `dropped`.
+    """
+    n, lost = int(frame["n_texts"].sum()), int(frame[column].sum()) if column in frame else 0
+    distinct = int(frame["distinct"].sum()) if "distinct" in frame else 0
+    if distinct in {0, n}:
+        return lost, n, ""
+    repeats = f" Equal texts and seeds that cannot differ counted again: {lost:,} of {n:,}."
+    return int(frame[f"distinct_{column}"].sum()), distinct, repeats
+
+
 def dropped(frame: pd.DataFrame) -> Iterator[str]:
     """Yield a sentence on rewrites that were dropped, where there are any.
 
     Args:
         frame: Rows of `fallbacks`.
     """
-    n, lost = int(frame["n_texts"].sum()), int(frame["dropped"].sum()) if "dropped" in frame else 0
+    lost, n, repeats = of_rewrites(frame, "dropped")
     if not lost:
         return
     share = f"{100 * lost / n:.0f} %" if lost >= 0.01 * n else "under 1 %"
     verb, items, was = ("is", "its item", "was") if lost == 1 else ("are", "their items", "were")
     yield (
-        f"{lost:,} of {counted(n, 'rewrite')} ({share}) {verb} dropped: no answer was usable, so that "
-        f"{items} {was} left out, of the original too."
+        f"{lost:,} of {counted(n, noun(repeats))} ({share}) {verb} dropped: no answer was usable, so that "
+        f"{items} {was} left out, of the original too.{repeats}"
     )
+
+
+def noun(repeats: str) -> str:
+    """Return what is counted: distinct rewrites where some are repeated."""
+    return "distinct rewrite" if repeats else "rewrite"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from stressbed.analyse.names import Names
-from stressbed.analyse.table import FALLBACK_NOTE, Table, finish, ordered
+from stressbed.analyse.table import DISTINCT_NOTE, FALLBACK_NOTE, Table, finish, ordered
 from stressbed.transform.flags import FLAGS
 from stressbed.transform.outcome import OUTCOMES
 
@@ -26,14 +26,14 @@ def flag_rates(counts: pd.DataFrame, names: Names, *, by: str) -> Table:
         by: `generator`, `transformation`, `dataset`, `source_language` or `target_language`.
     """
     keys = list(dict.fromkeys(["generator", by]))
-    sums = counts.groupby(keys, dropna=False)[["n_texts", *FLAGS, "any"]].sum().reset_index()
-    rates = sums[keys].assign(n_texts=sums["n_texts"])
+    sums = counts.groupby(keys, dropna=False)[["n_distinct", "n_texts", *FLAGS, "any"]].sum().reset_index()
+    rates = sums[[*keys, "n_distinct", "n_texts"]].copy()
     for column in (*FLAGS, "any"):
         rates["total" if column == "any" else column] = 100.0 * sums[column] / sums["n_texts"]
     name = {"source_language": "language"}.get(by, by)
     title = f"Error flags by {name.replace('_', ' ')}"
     rates = _in_order(rates.rename(columns={"source_language": "language"}), names)
-    return finish(Table(f"flag_rates_by_{name}", title, rates, [RATE_NOTE]), names)
+    return finish(Table(f"flag_rates_by_{name}", title, rates, [RATE_NOTE, DISTINCT_NOTE]), names)
 
 
 def outcomes(counts: pd.DataFrame, names: Names) -> Table:
@@ -42,11 +42,15 @@ def outcomes(counts: pd.DataFrame, names: Names) -> Table:
     wide = counts.pivot_table(index=keys, columns="outcome", values="n_texts", aggfunc="sum", fill_value=0)
     wide = wide.reindex(columns=list(OUTCOMES), fill_value=0).astype(int)
     wide.columns.name = None
-    sums = counts.groupby(keys)[["n_texts", "tokens_in", "tokens_out"]].sum()
-    frame = _in_order(
-        sums[["n_texts"]].join(wide).join(sums[["tokens_in", "tokens_out"]]).reset_index(), names
-    )
-    notes = ["All seeds together; each text has one outcome, the gravest that applies.", FALLBACK_NOTE]
+    sums = counts.groupby(keys)[["n_distinct", "n_texts", "any", "tokens_in", "tokens_out"]].sum()
+    frame = sums[["n_distinct", "n_texts"]].join(wide).join(sums[["any", "tokens_in", "tokens_out"]])
+    frame = _in_order(frame.rename(columns={"any": "with_flags"}).reset_index(), names)
+    notes = [
+        "All seeds together; each text has one outcome, the gravest that applies. with_flags: at least one "
+        "error flag, whatever the outcome.",
+        DISTINCT_NOTE,
+        FALLBACK_NOTE,
+    ]
     return finish(Table("outcomes", "Outcomes of rewriting", frame, notes), names)
 
 

@@ -18,7 +18,7 @@ from stressbed.analyse.aggregate import (
     strict_mean,
 )
 from stressbed.analyse.names import AXIS_LABELS, Names
-from stressbed.analyse.table import FALLBACK_NOTE, Table, finish, ordered
+from stressbed.analyse.table import DISTINCT_NOTE, FALLBACK_NOTE, Table, finish, ordered
 from stressbed.collect.schema import ALL, OK
 
 BEST: Mapping[str, Literal["max", "min"]] = {
@@ -183,15 +183,19 @@ def incomplete_cells(scores: pd.DataFrame, names: Names) -> Table:
 
 
 def fallbacks(scores: pd.DataFrame, names: Names) -> Table:
-    """Return per dataset and variant the texts, their outcomes and whether the variant is marked."""
+    """Return per dataset and variant the texts, what became of them and whether the variant is marked."""
     columns = ["generator", "dataset", "transformation", "seed"]
-    counts = ["n_texts", "flagged", "retried", "fallbacks", "dropped", "fallback_share", "marked"]
+    counts = [
+        "distinct", "n_texts", "distinct_flagged", "flagged", "retried", "distinct_fallbacks", "fallbacks",
+        "distinct_dropped", "dropped",
+    ]  # fmt: skip
     rows = rewritten(scores[scores["subset"] == ALL]).dropna(subset=["n_texts"])
-    frame = rows.groupby(columns)[counts].first().reset_index()
-    whole = ["n_texts", "flagged", "retried", "fallbacks", "dropped"]
-    frame[whole] = frame[whole].fillna(0).astype(int)
+    frame = rows.groupby(columns)[[*counts, "fallback_share", "marked"]].first().reset_index()
+    frame[counts] = frame[counts].fillna(0).astype(int)
     notes = [
         "The same for every embedder. Marked: fallbacks and dropped texts exceed the run's fallback_mark.",
+        DISTINCT_NOTE,
+        "flagged: at least one error flag, whatever the outcome; retried: a later attempt is used.",
         FALLBACK_NOTE,
     ]
     table = Table("fallbacks", "Fallbacks by variant", frame, notes, digits={"fallback_share": 3})
