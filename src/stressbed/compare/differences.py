@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from stressbed.analyse.aggregate import AXES, ORIGINAL, strict_mean
-from stressbed.analyse.conclusions.preference import FEWEST, bootstrapped
+from stressbed.analyse.conclusions.preference import bootstrapped
 from stressbed.analyse.items.samples import NoSamplesError, item_samples
 from stressbed.analyse.names import Names
 from stressbed.analyse.study import TOTAL, with_axes
 from stressbed.analyse.table import Table
-from stressbed.stats.interval import DegenerateWarning, Floats
+from stressbed.stats.interval import DegenerateWarning, Floats, enough
 from stressbed.stats.location import hodges_lehmann, holm
 from stressbed.stats.signed_rank import signed_rank
 
@@ -145,7 +145,7 @@ def _of_embedder(
     samples: Mapping[Key, Floats] = {}
     reason = ""
     unchanged = bool((cells[AFTER] == cells[BEFORE]).all())
-    if not unchanged and any(len(values) < FEWEST for values in held.values()):
+    if not unchanged and any(not enough(len(values)) for values in held.values()):
         datasets = [str(d) for d in cells["dataset"].unique()]
         try:
             samples = _samples(cells, datasets, names, sampling)
@@ -169,7 +169,7 @@ _UNCHANGED: dict[str, object] = {**_NOTHING, "difference": 0.0, "method": IDENTI
 
 def _difference(values: Floats, samples: Floats | None) -> dict[str, object]:
     """Return estimate, interval and test of one difference; `values` has one number per dataset."""
-    if len(values) >= FEWEST:
+    if enough(len(values)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateWarning)
             place, test = hodges_lehmann(values), signed_rank(values)

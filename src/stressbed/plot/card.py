@@ -129,8 +129,8 @@ def summary(panel: Panel, names: Names) -> list[str]:
     """Return the lines above a block: what it is about, scores with intervals, ranks."""
     scores, ranks = values_of(panel.frame, "score"), values_of(panel.frame, "rank")
     words = [f"{AXIS_LABELS[name]} {_said(value)}" for name, value in scores.items()]
-    sure = any(not math.isnan(v.low) for v in (*scores.values(), *ranks.values()))
-    lines = ["   ".join(words) + " points" + ("   [95 % interval over datasets]" if sure else "")]
+    sure = values_of(panel.frame, "interval").get("datasets")
+    lines = ["   ".join(words) + " points" + (f"   [{sure.note} over datasets]" if sure else "")]
     if ranks:
         # Embedders that share a place have ranks of a half.
         before, after = (_said(ranks[n], digits=int(ranks[n].value % 1 > 0)) for n in (ORIGINAL, "hteb"))

@@ -13,6 +13,7 @@ from stressbed.analyse.names import Names
 from stressbed.analyse.remarks import remarks
 from stressbed.plot.dumbbell import with_intervals
 from stressbed.plot.inputs import Panel, Source, of_panel, panels
+from stressbed.stats.coverage import interval_words
 
 COLUMNS = ("generator", "setting", "part", "name", "value", "low", "high", "note")
 ITEMS = 3
@@ -32,7 +33,8 @@ def card_data(embedder: str, sources: Mapping[str, Source], names: Names) -> pd.
     """Return everything that an embedder's card shows, one value per row.
 
     `part` says what a value is: `score` (original, hteb, drop in points), `rank` (1 is best; the note is out
-    of how many), `compared` (on how many datasets the ranks rest, where some lack a cell; the note is of how
+    of how many), `interval` (over how many datasets the intervals of both are; the note is what they are
+    called), `compared` (on how many datasets the ranks rest, where some lack a cell; the note is of how
     many), `delta` (transformed minus original, per axis, transformation and for the total), `shift` (what the
     verdicts say of a transformation, with its interval), `others` (deltas of the other embedders; the note is
     which), `dataset_original` and `dataset_hteb`, `item_original` and `item_rewritten` (one of the worst
@@ -72,6 +74,9 @@ def _panel_rows(embedder: str, panel: Panel, sources: Mapping[str, Source], name
         for column in (ORIGINAL, "hteb"):
             yield _row(f"dataset_{column}", str(row["dataset"]), row[column])
     compared = _of(embedder, ranks)
+    if len(compared) and "n_datasets" in compared and not math.isnan(compared["hteb_low"].iloc[0]):
+        n = int(compared["n_datasets"].iloc[0])
+        yield _row("interval", "datasets", n, note=interval_words(n))
     if len(compared) and "n_datasets" in compared and compared["n_datasets"].iloc[0] < len(datasets):
         yield _row("compared", "datasets", compared["n_datasets"].iloc[0], note=str(len(datasets)))
 

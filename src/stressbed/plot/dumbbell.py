@@ -15,6 +15,7 @@ from stressbed.analyse.names import AXIS_LABELS, Names
 from stressbed.plot.inputs import Source, of_panel, panels, together
 from stressbed.plot.layout import Drawn, panel_grid
 from stressbed.plot.style import COLUMN, FAINT, INK, MUTED, SHAPES, colour, nice_limits, number, wrapped
+from stressbed.stats.coverage import interval_words
 
 POINTS = (ORIGINAL, *AXES)
 INTERVAL = ("hteb_low", "hteb_high")
@@ -43,7 +44,7 @@ def figure(sources: Mapping[str, Source], names: Names) -> Drawn:
     axes[0].set_xlim(*nice_limits([v for _, f in found for v in values_of(f)]))
     handles = legend_handles(names, [*points, "hteb"])
     if any(f[list(INTERVAL)].notna().all(axis=1).any() for _, f in found):
-        handles[-1].set_label("HTEB, 95 % interval")
+        handles[-1].set_label(f"HTEB, {interval_label(sources['hteb_ranks'].frame)}")
     columns = 3 if drawn.get_figwidth() <= COLUMN else len(handles)
     drawn.legend(
         handles=handles, loc="outside upper center", ncols=columns, handletextpad=0.2, columnspacing=1.4
@@ -115,6 +116,11 @@ def with_intervals(data: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
     differ = ~((found["hteb"] - found["same"]).abs() < AGREE)
     found.loc[differ, list(INTERVAL)] = math.nan
     return found.drop(columns="same")
+
+
+def interval_label(ranks: pd.DataFrame) -> str:
+    """Return what the intervals of `hteb_ranks` are called: by the fewest datasets that one rests on."""
+    return interval_words(int(ranks.loc[ranks["hteb_low"].notna(), "n_datasets"].min()))
 
 
 def _handle(point: str, names: Names) -> Line2D:

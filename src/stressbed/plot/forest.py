@@ -15,13 +15,14 @@ from stressbed.analyse.names import AXIS_LABELS, Names
 from stressbed.plot.inputs import Source, panels, together
 from stressbed.plot.layout import Drawn, panel_grid
 from stressbed.plot.style import COLUMN, FAINT, INK, MUTED, SHAPES, SMALL, colour, number, wrapped
+from stressbed.stats.interval import FEWEST
 
 ROW = 0.21
 """Inches per transformation."""
 CONVINCING = 0.05
 """Adjusted p values from here on are greyed, as in the paper."""
 INTERVALS = "Intervals: 95 %, not adjusted for the number of transformations."
-NO_INTERVALS = "No intervals: at 95 % they need six observations."
+NO_INTERVALS = f"No intervals: they need {FEWEST} datasets."
 P_NOTE = "p: Wilcoxon, adjusted by Holm; grey: p ≥ .05."
 PLACES = (("median_abs", r"$|\tilde{\Delta}|$", 24), ("p_holm", "p", 54), ("n", "n", 80))
 """Columns beside a panel: what they hold, their header, and where they end (points from the panel)."""

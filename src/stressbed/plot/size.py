@@ -13,7 +13,7 @@ from matplotlib.ticker import NullFormatter, NullLocator
 
 from stressbed.analyse.aggregate import AXES, ORIGINAL
 from stressbed.analyse.names import AXIS_LABELS, Names, short_number
-from stressbed.plot.dumbbell import INTERVAL, with_intervals
+from stressbed.plot.dumbbell import INTERVAL, interval_label, with_intervals
 from stressbed.plot.inputs import Panel, Source, of_panel, panels, shown, together
 from stressbed.plot.layout import Drawn
 from stressbed.plot.style import COLUMN, FAINT, INK, SHAPES, WIDTH, colour, new_figure, nice_limits
@@ -45,7 +45,7 @@ def figure(sources: Mapping[str, Source], names: Names) -> Drawn:
     grid[0, 0].set_ylim(*nice_limits(values))
     handles = line_handles(names)
     if any(f[list(INTERVAL)].notna().all(axis=1).any() for _, _, f in found):
-        handles[-1].set_label("HTEB, 95 % interval")
+        handles[-1].set_label(f"HTEB, {interval_label(sources['hteb_ranks'].frame)}")
     drawn.legend(
         handles=handles, loc="outside upper center", ncols=3 if columns == 1 else 5, columnspacing=1.4
     )

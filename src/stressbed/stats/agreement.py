@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
 
-from stressbed.stats.interval import Floats, check_level, degenerate
+from stressbed.stats.interval import Floats, check_level, degenerate, enough
 
 Weights = Literal["identity", "linear", "quadratic", "ordinal"]
 
@@ -45,7 +45,8 @@ def gwet_ac2(
 
     Formulas: Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, chapters 4 to 6. Items with
     one rating count for the chance agreement but not for the observed one. The interval is for the given
-    raters: only items are a sample. With no item rated twice there is no coefficient (NaN, with a warning).
+    raters: only items are a sample. With no item rated twice there is no coefficient (NaN, with a warning),
+    with fewer items than `FEWEST` no interval.
 
     Args:
         ratings: Shape (items, raters); NaN where a rater has not rated an item.
@@ -76,7 +77,7 @@ def gwet_ac2(
     w = weight_matrix(scale, weights)
     observed, chance, coefficient, variance = _ac2(table, w)
     half = float(student.ppf((1 + level) / 2, max(len(table) - 1, 1)) * np.sqrt(variance))
-    if len(table) < 2:
+    if not enough(len(table)):
         half = float("nan")
     return Agreement(
         coefficient, observed, chance, coefficient - half, min(1.0, coefficient + half), len(table), n_raters

@@ -16,7 +16,16 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 from statsmodels.stats.multitest import multipletests
 
-from stressbed.stats.interval import NOTHING, Floats, Interval, check_level, degenerate, finite
+from stressbed.stats.interval import (
+    FEWEST,
+    NOTHING,
+    Floats,
+    Interval,
+    check_level,
+    degenerate,
+    enough,
+    finite,
+)
 from stressbed.stats.ties import levels
 
 CHUNK = 2_000_000
@@ -84,7 +93,7 @@ def mean_interval(
     """Return a mean with its percentile bootstrap interval.
 
     Args:
-        values: Shape (n,). With fewer than two there is no interval (NaN, with a warning).
+        values: Shape (n,). With fewer than `FEWEST` there is no interval (NaN, with a warning).
         resamples: Number of samples.
         level: Coverage.
         rng: Source of chance.
@@ -94,9 +103,9 @@ def mean_interval(
     if len(array) == 0:
         degenerate("a mean of no observation")
         return NOTHING
-    if len(array) == 1:
-        degenerate("an interval from one observation")
-        return Interval(float(array[0]), float("nan"), float("nan"))
+    if not enough(len(array)):
+        degenerate(f"an interval from {len(array)} of the {FEWEST} observations that it needs")
+        return Interval(float(array.mean()), float("nan"), float("nan"))
     means = resample_means(array[:, None], resamples=resamples, rng=rng)[:, 0]
     low, high = np.quantile(means, _ends(level))
     return Interval(float(array.mean()), float(low), float(high))
@@ -110,8 +119,8 @@ def mean_intervals(
     All columns share the same samples of rows, so what is measured on one row stays together.
 
     Args:
-        values: Shape (n, k): one row per observation. With fewer than two there is no interval (NaN,
-            with a warning).
+        values: Shape (n, k): one row per observation. With fewer than `FEWEST` there is no interval
+            (NaN, with a warning).
         resamples: Number of samples.
         level: Coverage that is aimed at; `stressbed.stats.coverage` has what few observations reach.
         rng: Source of chance.
@@ -124,7 +133,7 @@ def mean_intervals(
     """
     check_level(level)
     array = finite(values, dimensions=2, name="values")
-    if len(array) < 2:
+    if not enough(len(array)):
         return _without_ends(array.mean(axis=0) if len(array) else np.full(array.shape[1], np.nan))
     ends = np.quantile(resample_means(array, resamples=resamples, rng=rng), _ends(level), axis=0)
     return _intervals(array.mean(axis=0), ends)
@@ -145,7 +154,7 @@ def rank_intervals(
 
     Args:
         values: Shape (n, k): one row per observation, such as a dataset, one column per embedder. With
-            fewer than two rows there is no interval (NaN, with a warning).
+            fewer than `FEWEST` rows there is no interval (NaN, with a warning).
         higher_is_better: Whether the largest mean has rank 1.
         resamples: Number of samples.
         level: Coverage that is aimed at.
@@ -162,7 +171,7 @@ def rank_intervals(
     if len(array) == 0:
         return _without_ends(np.full(array.shape[1], np.nan))
     ranks = _ranks(array.mean(axis=0)[None])[0]
-    if len(array) < 2:
+    if not enough(len(array)):
         return _without_ends(ranks)
     drawn = _ranks(resample_means(array, resamples=resamples, rng=rng))
     low, high = _ends(level)
@@ -189,8 +198,8 @@ def paired_comparisons(
     Family of Holm's correction: all pairs. Assumes that rows are independent of each other.
 
     Args:
-        values: Shape (n, k): one row per observation, one column per name. With fewer than two
-            rows nothing can be said (NaN, with a warning).
+        values: Shape (n, k): one row per observation, one column per name. With fewer than `FEWEST`
+            rows there are differences, but neither intervals nor p-values (NaN, with a warning).
         names: k names.
         resamples: Number of samples.
         level: Coverage of the intervals.
@@ -204,10 +213,14 @@ def paired_comparisons(
     if array.shape[1] != len(names):
         raise ValueError(f"{array.shape[1]} columns but {len(names)} names")
     pairs = list(combinations(range(len(names)), 2))
-    if len(array) < 2:
-        degenerate("a comparison on fewer than two observations")
+    if not enough(len(array)):
+        degenerate(f"comparisons on {len(array)} of the {FEWEST} observations that they need")
         nan = float("nan")
-        return [Comparison(names[i], names[j], nan, nan, nan, nan, nan) for i, j in pairs]
+        apart = [float((array[:, i] - array[:, j]).mean()) if len(array) else nan for i, j in pairs]
+        return [
+            Comparison(names[i], names[j], d, nan, nan, nan, nan)
+            for (i, j), d in zip(pairs, apart, strict=True)
+        ]
     means = resample_means(array, resamples=resamples, rng=rng)
     found: list[tuple[float, float, float, float]] = []
     for i, j in pairs:
@@ -232,8 +245,8 @@ def spearman_interval(
     Samples in which one side is constant have no rho and are left out.
 
     Args:
-        x: Shape (n,). With fewer than three pairs, or one side constant, there is no rho (NaN, with a
-            warning).
+        x: Shape (n,). With fewer than three pairs, or one side constant, there is no rho, with fewer than
+            `FEWEST` no interval (NaN, with a warning).
         y: Shape (n,).
         resamples: Number of samples.
         level: Coverage.
@@ -251,6 +264,9 @@ def spearman_interval(
         degenerate("a rank correlation needs three pairs, and both sides must vary")
         return Correlation(nan, nan, nan, len(a))
     rho = float(spearman_rows(a[None], b[None])[0])
+    if not enough(len(a)):
+        degenerate(f"an interval from {len(a)} of the {FEWEST} pairs that it needs")
+        return Correlation(rho, nan, nan, len(a))
     size = max(1, CHUNK // (10 * len(a)))
     rhos = []
     for start in range(0, resamples, size):
@@ -297,7 +313,7 @@ def _intervals(estimates: Floats, ends: Floats) -> list[Interval]:
 
 
 def _without_ends(estimates: Floats) -> list[Interval]:
-    degenerate("intervals from fewer than two observations")
+    degenerate(f"intervals from fewer than the {FEWEST} observations that they need")
     return [Interval(float(estimate), float("nan"), float("nan")) for estimate in estimates]
 
 

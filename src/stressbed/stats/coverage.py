@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from stressbed.stats.interval import enough
+
 ENOUGH = 90.0
 """Coverage in per cent from which an interval aimed at 95 % needs no note."""
 
@@ -32,6 +34,26 @@ the chance that Student's t with n - 1 degrees of freedom stays within 1.96 sqrt
 """
 
 
+def interval_words(n: int) -> str:
+    """Return what a percentile bootstrap interval of n observations is called in legends and captions.
+
+    `95 % interval` only where that is about what it covers: where the measured coverage is under 90 % for
+    normal data, the words say what it is instead. Empty where there is no interval.
+
+    Args:
+        n: Number of observations that were resampled.
+    """
+    if not enough(n):
+        return ""
+    normal, _ = _measured(n)
+    return "95 % interval" if normal >= ENOUGH else f"interval (covers about {normal:.0f} %)"
+
+
+def _measured(n: int) -> tuple[float, float]:
+    """Return the coverage of the largest measured number of observations that is not above n."""
+    return MEASURED[max(m for m in MEASURED if m <= n)]
+
+
 def coverage_note(n: int) -> str:
     """Return what to tell the reader of a 95 % bootstrap interval of n observations, or nothing.
 
@@ -39,16 +61,15 @@ def coverage_note(n: int) -> str:
     Between two measured n the smaller one speaks.
 
     Args:
-        n: Number of observations that were resampled. Below two there is no interval and no note.
+        n: Number of observations that were resampled. Below `FEWEST` there is no interval and no note.
     """
-    known = [m for m in MEASURED if m <= n]
-    if not known:
+    if not enough(n):
         return ""
-    normal, skewed = MEASURED[max(known)]
+    normal, skewed = _measured(n)
     if normal < ENOUGH:
         return (
-            f"with n = {n} the 95 % bootstrap interval covers about {normal:.0f} % ({skewed:.0f} % if the "
-            "data are strongly skewed): read it as a lower bound of the uncertainty"
+            f"with n = {n} the bootstrap interval, aimed at 95 %, covers about {normal:.0f} % "
+            f"({skewed:.0f} % if the data are strongly skewed): read it as a lower bound of the uncertainty"
         )
     if skewed < ENOUGH:
         return (

@@ -69,7 +69,7 @@ def test_one_dataset_has_ranks_without_intervals():
     table = hteb_ranks(analysed(names, made_scores(names, noisy(1))))
     assert sorted(table.frame["rank_hteb"]) == [1, 2, 3, 4]
     assert table.frame[["rank_low", "rank_high", "drop_low", "hteb_high"]].isna().all(axis=None)
-    assert any("no intervals" in n for n in table.notes)
+    assert "No intervals: one dataset is too few for an interval, which needs 6." in table.notes
 
 
 def test_the_gap_is_the_difference_of_means_over_datasets_then_embedders():

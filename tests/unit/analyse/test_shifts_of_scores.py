@@ -76,7 +76,8 @@ def test_too_few_datasets_have_no_interval_and_a_sentence(n):
     names = made_names(E, D[:n])
     table = shifts(analysed(names, made_scores(names, noisy(6, shift=-3))))
     assert table.frame[["low", "high"]].isna().all(axis=None)
-    assert any("six are needed" in note for note in table.notes)
+    what = "one dataset is" if n == 1 else f"{n} datasets are"
+    assert f"No interval: {what} too few for an interval, which needs 6." in table.notes
     assert any("No shift can be significant" in note for note in table.notes)
 
 

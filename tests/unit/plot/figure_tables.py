@@ -68,8 +68,11 @@ def delta_by_transformation(cells):
     return wide[list(EIGHT)].rename_axis(columns=None).reset_index()
 
 
+DATASETS_OF_RANKS = 13
+
+
 def hteb_ranks(scores, rng):
-    out = scores[["embedder", "original", "hteb", "drop"]].copy()
+    out = scores[["embedder", "original", "hteb", "drop"]].assign(n_datasets=DATASETS_OF_RANKS)
     for column in ("original", "hteb", "drop"):
         half = rng.uniform(0.8, 1.2, len(out)) * (2.5 if column == "drop" else 6)
         out[f"{column}_low"], out[f"{column}_high"] = out[column] - half, out[column] + half

@@ -179,7 +179,7 @@ def test_a_forest_without_intervals_speaks_of_none():
     frame = TABLES["shifts"].assign(unit="dataset", low=np.nan, high=np.nan)
     with style():
         drawn = forest_figure({"shifts": Source(frame)}, NAMES).figure
-    assert drawn.get_supxlabel().startswith("No intervals: at 95 % they need six observations.")
+    assert drawn.get_supxlabel().startswith("No intervals: they need 6 datasets.")
 
 
 def test_a_tau_of_minus_one_is_whole_and_its_line_ends_there():

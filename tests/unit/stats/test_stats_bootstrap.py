@@ -104,7 +104,10 @@ def test_spearman_agrees_with_scipy_ties_included():
 @pytest.mark.parametrize("call", [
     lambda: mean_interval([], resamples=100, rng=rng()),
     lambda: mean_interval([1.0], resamples=100, rng=rng()),
+    lambda: mean_interval([1.0, 2, 3, 4, 5], resamples=100, rng=rng()),
     lambda: paired_comparisons([[1.0, 2.0]], names=["a", "b"], resamples=100, rng=rng())[0],
+    lambda: paired_comparisons([[1.0, 2.0]] * 5, names=["a", "b"], resamples=100, rng=rng())[0],
+    lambda: spearman_interval([1, 2, 3, 4, 5], [1, 3, 2, 5, 4], resamples=100, rng=rng()),
     lambda: spearman_interval([1, 2, 3], [1, 1, 1], resamples=100, rng=rng()),
     lambda: wilson(0, 0),
 ])  # fmt: skip

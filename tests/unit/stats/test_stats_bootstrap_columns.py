@@ -38,9 +38,9 @@ def test_columns_share_their_resamples():
 
 
 def test_ranks_follow_the_exact_bootstrap_distribution():
-    values = np.array([[3.0, 2, 1], [0, 2, 1], [1, 0, 2], [2, 2, 0]])
-    every = [values[list(rows)].mean(axis=0) for rows in product(range(4), repeat=4)]
-    ranks = np.array([scipy_stats.rankdata(-np.round(m, 9)) for m in every])
+    values = np.array([[3.0, 2, 1], [0, 2, 1], [1, 0, 2], [2, 2, 0], [1, 2, 3], [4, 0, 1]])
+    every = np.array([values[list(rows)].mean(axis=0) for rows in product(range(6), repeat=6)])
+    ranks = scipy_stats.rankdata(-np.round(every, 9), axis=1)
     found = rank_intervals(values, level=0.5, resamples=40_000, rng=rng(7))
     low = np.quantile(ranks, 0.25, axis=0, method="lower")
     high = np.quantile(ranks, 0.75, axis=0, method="higher")
@@ -56,7 +56,7 @@ def test_the_largest_mean_is_first_unless_small_is_good():
 
 
 def test_ties_share_the_mean_of_their_ranks_and_rounding_breaks_none():
-    values = np.array([[0.1, 0.3, 0.9], [0.2, 0.2, 0.9], [0.3, 0.1, 0.9]])
+    values = np.array([[0.1, 0.3, 0.9], [0.2, 0.2, 0.9], [0.3, 0.1, 0.9]] * 2)
     assert [i.estimate for i in rank_intervals(values, resamples=100, rng=rng())] == [2.5, 2.5, 1]
     same = np.repeat(values[:, :1], 2, axis=1)
     assert triples(rank_intervals(same, resamples=100, rng=rng())) == [(1.5, 1.5, 1.5)] * 2
@@ -80,12 +80,15 @@ def test_the_order_of_rows_and_the_seed_decide_nothing_else(intervals):
 
 
 @pytest.mark.parametrize("intervals", [mean_intervals, rank_intervals])
-def test_one_row_has_estimates_without_ends_and_no_row_has_nothing(intervals):
-    with pytest.warns(DegenerateWarning, match="fewer than two"):
-        found = intervals([[3.0, 1.0]], resamples=100, rng=rng())
-    assert [i.estimate for i in found] == ([3, 1] if intervals is mean_intervals else [1, 2])
+@pytest.mark.parametrize("rows", [1, 5])
+def test_fewer_than_six_rows_have_estimates_without_ends_and_no_row_has_nothing(intervals, rows):
+    values = [[3.0, 1.0], [2.0, 4.0], [7.0, 0.0], [1.0, 1.0], [2.0, 1.5]][:rows]
+    with pytest.warns(DegenerateWarning, match="fewer than the 6"):
+        found = intervals(values, resamples=100, rng=rng())
+    means = [3, 1.5] if rows == 5 else [3, 1]
+    assert [i.estimate for i in found] == (means if intervals is mean_intervals else [1, 2])
     assert np.isnan([(i.low, i.high) for i in found]).all()
-    with pytest.warns(DegenerateWarning, match="fewer than two"):
+    with pytest.warns(DegenerateWarning, match="fewer than the 6"):
         found = intervals(np.empty((0, 2)), resamples=100, rng=rng())
     assert np.isnan(triples(found)).all()
     assert intervals(np.empty((5, 0)), resamples=100, rng=rng()) == []

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats as scipy_stats
 
 from stressbed.stats.bootstrap import mean_intervals
-from stressbed.stats.coverage import MEASURED, coverage_note
+from stressbed.stats.coverage import MEASURED, coverage_note, interval_words
+from stressbed.stats.interval import enough, too_few
 
 
 def rng(seed=0):
@@ -21,7 +22,7 @@ def test_the_measured_coverage_of_normal_data_is_what_theory_says(n):
     assert MEASURED[n][0] == pytest.approx(100 * inside, abs=1.5)
 
 
-@pytest.mark.parametrize("n", [5, 13, 32])
+@pytest.mark.parametrize("n", [6, 13, 32])
 def test_the_measured_coverage_of_skewed_data_is_found_again(n):
     draws, generator = 4000, rng(n)
     hits = 0
@@ -34,12 +35,27 @@ def test_the_measured_coverage_of_skewed_data_is_found_again(n):
 
 
 def test_a_reader_is_warned_where_the_coverage_is_under_ninety_per_cent():
-    assert "n = 5 the 95 % bootstrap interval covers about 84 %" in coverage_note(5)
-    assert "lower bound" in coverage_note(5)
+    assert "n = 6 the bootstrap interval, aimed at 95 %, covers about 86 %" in coverage_note(6)
+    assert "lower bound" in coverage_note(6)
     assert "about 91 %, but about 83 % if" in coverage_note(13)
     assert "lower bound" not in coverage_note(13)
-    assert coverage_note(1) == coverage_note(0) == ""
+    assert coverage_note(1) == coverage_note(0) == coverage_note(5) == ""  # there is no interval
     assert coverage_note(75) == coverage_note(10_000) == ""
+
+
+def test_an_interval_is_called_what_it_covers():
+    assert [interval_words(n) for n in (0, 5)] == ["", ""]
+    assert interval_words(6) == "interval (covers about 86 %)"
+    assert interval_words(9) == "interval (covers about 90 %)"  # 89.8
+    assert [interval_words(n) for n in (10, 19, 10_000)] == ["95 % interval"] * 3
+
+
+def test_the_one_rule_of_how_many_observations_an_interval_needs():
+    assert [enough(n) for n in (0, 1, 5, 6, 7)] == [False, False, False, True, True]
+    assert too_few(1, "dataset") == "one dataset is too few for an interval, which needs 6"
+    assert too_few(5, "query", "queries") == "5 queries are too few for an interval, which needs 6"
+    assert too_few(0, "dataset") == "no datasets are too few for an interval, which needs 6"
+    assert too_few(6, "dataset") == ""
 
 
 def test_between_measured_numbers_the_smaller_one_speaks():

@@ -14,13 +14,11 @@ import pandas as pd
 from stressbed.analyse.items.samples import ItemSamples, NoSamplesError, item_samples
 from stressbed.analyse.study import TOTAL, Study, with_axes
 from stressbed.analyse.words import counted, shown
-from stressbed.stats.interval import DegenerateWarning, Floats
+from stressbed.stats.interval import FEWEST, DegenerateWarning, Floats
 from stressbed.stats.location import hodges_lehmann, holm
 from stressbed.stats.signed_rank import signed_rank
 
 ALPHA = 0.05
-FEWEST = 6
-"""Datasets for an interval between datasets: with five, no exact interval reaches 95 %."""
 
 
 @dataclass(frozen=True)

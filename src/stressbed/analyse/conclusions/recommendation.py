@@ -9,14 +9,14 @@ from typing import Literal
 
 import pandas as pd
 
-from stressbed.analyse.conclusions.preference import FEWEST, preferences
+from stressbed.analyse.conclusions.preference import preferences
 from stressbed.analyse.conclusions.verdicts import LARGE, NOTICEABLE, Loss, sentence
 from stressbed.analyse.study import Analysed, Study, per_study
 from stressbed.analyse.table import Table
 from stressbed.analyse.words import counted, span
 from stressbed.config.entries import TransformationEntry
 from stressbed.config.load import Plan
-from stressbed.stats.interval import DegenerateWarning
+from stressbed.stats.interval import DegenerateWarning, enough
 from stressbed.stats.location import hodges_lehmann
 
 Question = Literal["rewording", "shorter", "longer", "language", "mixed"]
@@ -150,7 +150,7 @@ def _loss(
     left_out = f"{lacking} of {counted(len(deltas), 'dataset')} {words}." if lacking else ""
     if n == 0:
         return Loss(math.nan, remark="no score; incomplete_cells.csv says why.")
-    if n >= FEWEST:
+    if enough(n):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateWarning)
             place = hodges_lehmann(losses.to_numpy(dtype=float))

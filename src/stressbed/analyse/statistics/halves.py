@@ -7,7 +7,7 @@ import warnings
 from stressbed.analyse.aggregate import ORIGINAL
 from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
-from stressbed.stats.interval import DegenerateWarning
+from stressbed.stats.interval import DegenerateWarning, enough
 from stressbed.stats.split_half import split_half
 
 COLUMNS = ("measure", "row", "n_datasets", "n_embedders", "halves", "median", "low", "high")
@@ -61,6 +61,6 @@ def _rows(data: Analysed, study: Study) -> Rows:
         )  # fmt: skip
     if n_datasets < len(study.datasets):
         said.append(f"Only the {n_datasets} of {len(study.datasets)} datasets with every cell{study.label}.")
-    if n_datasets < 6:
+    if not enough(n_datasets):
         said.append(f"{n_datasets} datasets{study.label}: halves of two or three are little to go by.")
     return found, said

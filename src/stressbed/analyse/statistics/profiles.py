@@ -14,9 +14,11 @@ from stressbed.analyse.aggregate import ORIGINAL
 from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
 from stressbed.stats.bootstrap import resample_means, spearman_interval
-from stressbed.stats.interval import DegenerateWarning, Floats
+from stressbed.stats.interval import DegenerateWarning, Floats, enough, too_few
 
 CORRELATIONS = ("level", "first", "second", "rho", "low", "high", "n")
+SURE = 10
+"""Observations from which the interval of a rank correlation needs no note."""
 DROPS = ("embedder", "dataset", "transformation", "axis", "original", "drop")
 
 
@@ -61,14 +63,17 @@ def _profiles(data: Analysed, study: Study) -> Rows:
         )  # fmt: skip
     if len(study.axes) < 2:
         said.append(f"One axis{study.label}: there is none that disrupts most.")
-    elif study.complete.index.get_level_values("dataset").nunique() < 2:
-        said.append(f"One dataset{study.label}: how certain the most disruptive axis is cannot be said.")
+    elif why := too_few(min((int(r["n_datasets"]) for r in found), default=0), "dataset"):
+        said.append(
+            f"How certain the most disruptive axis is cannot be said{study.label}: resampled datasets need "
+            f"as many as an interval, and {why}."
+        )
     return found, said
 
 
 def _certainty(data: Analysed, study: Study, values: pd.DataFrame, axis: str) -> float:
     """Return the share of resamples of the datasets, in per cent, in which an axis disrupts most."""
-    if len(values) < 2 or len(study.axes) < 2:
+    if not enough(len(values)) or len(study.axes) < 2:
         return float("nan")
     rng = data.rng("axis_profiles", study.generator, study.setting)
     means = np.abs(resample_means(values.to_numpy(), resamples=data.options.resamples, rng=rng))
@@ -85,7 +90,8 @@ def axis_correlations(data: Analysed) -> Table:
         data, "axis_correlations", "Do the axes go together?", CORRELATIONS,
         lambda s: _correlations(data, s),
         notes=[
-            "Spearman's rho between the deltas of two axes, with a 95 % percentile bootstrap interval.",
+            "Spearman's rho between the deltas of two axes, with a 95 % percentile bootstrap interval "
+            "where six embedders or datasets or more are resampled.",
             "embedder: mean deltas, embedders are resampled. cell: every embedder on every dataset, whole "
             "datasets are resampled; n counts embedders or datasets.",
         ],
@@ -135,14 +141,24 @@ def _correlations(data: Analysed, study: Study) -> Rows:
             )
     if n_embedders < 3:
         said.append(f"Over embedders{study.label}: left out, three are needed; there are {n_embedders}.")
-    elif n_embedders < 10:
-        said.append(
-            f"{n_embedders} embedders{study.label}: a bootstrap interval over so few is too narrow; read it "
-            "as a lower bound of the uncertainty."
-        )
+    elif why := too_few(n_embedders, "embedder"):
+        said.append(f"Over embedders{study.label}: {why}.")
+    elif n_embedders < SURE:
+        said.append(_narrow(n_embedders, "embedders", study))
     if n_datasets < 2:
         said.append(f"Over cells{study.label}: left out, two datasets with every cell are needed.")
+    elif why := too_few(n_datasets, "dataset"):
+        said.append(f"Over cells{study.label}: {why}.")
+    elif n_datasets < SURE:
+        said.append(_narrow(n_datasets, "datasets", study))
     return sorted(found, key=lambda r: str(r["level"]), reverse=True), said
+
+
+def _narrow(n: int, units: str, study: Study) -> str:
+    return (
+        f"{n} {units}{study.label}: a bootstrap interval over so few is too narrow; read it as a lower bound "
+        "of the uncertainty."
+    )
 
 
 def cluster_spearman(
@@ -157,9 +173,11 @@ def cluster_spearman(
         rng: Source of chance.
 
     Returns:
-        Estimate, low, high; NaN where a side is constant.
+        Estimate, low, high; NaN where a side is constant, no ends with fewer rows than an interval needs.
     """
     estimate = _rho(x.ravel(), y.ravel())
+    if not enough(len(x)):
+        return estimate, float("nan"), float("nan")
     drawn = rng.integers(len(x), size=(resamples, len(x)))
     rhos = [_rho(x[rows].ravel(), y[rows].ravel()) for rows in drawn]
     kept = np.array([r for r in rhos if np.isfinite(r)])

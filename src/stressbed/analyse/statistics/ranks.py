@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 from stressbed.analyse.aggregate import ORIGINAL
@@ -9,7 +10,7 @@ from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
 from stressbed.stats.bootstrap import mean_intervals, rank_intervals
 from stressbed.stats.coverage import coverage_note
-from stressbed.stats.interval import Floats, Interval
+from stressbed.stats.interval import DegenerateWarning, Floats, Interval, too_few
 
 COLUMNS = (
     "embedder", "original", "original_low", "original_high", "hteb", "hteb_low", "hteb_high", "drop",
@@ -42,19 +43,9 @@ def _rows(data: Analysed, study: Study) -> Rows:
     said = []
     if n < len(study.datasets):
         said.append(f"Only the {n} of {len(study.datasets)} datasets with every cell{study.label}.")
-    if n < 2:
-        said.append(f"One dataset{study.label}: there are no intervals over datasets.")
-        rows = [
-            {
-                "embedder": e, "original": float(original[e].iloc[0]), "hteb": float(total[e].iloc[0]),
-                "drop": float(original[e].iloc[0] - total[e].iloc[0]),
-                "rank_original": float(original.iloc[0].rank(ascending=False)[e]),
-                "rank_hteb": float(total.iloc[0].rank(ascending=False)[e]), "n_datasets": n,
-            }
-            for e in total.columns
-        ]  # fmt: skip
-        return rows, said
-    if note := coverage_note(n):
+    if why := too_few(n, "dataset"):
+        said.append(f"No intervals{study.label}: {why}.")
+    elif note := coverage_note(n):
         said.append(f"{note[0].upper()}{note[1:]}{study.label}.")
 
     before, after = original.to_numpy(), total.to_numpy()
@@ -64,13 +55,15 @@ def _rows(data: Analysed, study: Study) -> Rows:
         "rank_hteb": (rank_intervals, after),
     }  # fmt: skip
     # The same resamples everywhere, so that a drop's interval fits those of the scores.
-    parts = {
-        name: function(
-            values, resamples=data.options.resamples,
-            rng=data.rng("hteb_ranks", study.generator, study.setting),
-        )
-        for name, (function, values) in make.items()
-    }  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateWarning)  # a sentence says it
+        parts = {
+            name: function(
+                values, resamples=data.options.resamples,
+                rng=data.rng("hteb_ranks", study.generator, study.setting),
+            )
+            for name, (function, values) in make.items()
+        }  # fmt: skip
     return [_row(e, n, {p: v[i] for p, v in parts.items()}) for i, e in enumerate(total.columns)], said
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from stressbed.analyse.study import Analysed, Study, per_study
 from stressbed.analyse.table import Table
-from stressbed.stats.interval import DegenerateWarning, Floats
+from stressbed.stats.interval import DegenerateWarning, Floats, enough, too_few
 from stressbed.stats.location import hodges_lehmann, holm
 from stressbed.stats.signed_rank import signed_rank
 
@@ -65,6 +65,11 @@ def observations(study: Study, transformation: str, unit: str) -> Floats:
     return np.asarray(kept.to_numpy(dtype=np.float64))
 
 
+def _datasets(study: Study, transformation: str) -> int:
+    """Return on how many datasets every embedder has the transformation's cells."""
+    return int((~study.deltas[transformation].isna().groupby("dataset").any()).sum())
+
+
 def _rows(study: Study, unit: str) -> tuple[Sequence[Mapping[str, object]], Sequence[str]]:
     found: list[dict[str, object]] = []
     said: list[str] = []
@@ -77,10 +82,12 @@ def _rows(study: Study, unit: str) -> tuple[Sequence[Mapping[str, object]], Sequ
             # What is lacking is said in a sentence.
             warnings.simplefilter("ignore", DegenerateWarning)
             test, place = signed_rank(values), hodges_lehmann(values)
+        # Embedders on one dataset add observations, but no datasets: few stay few.
+        ends = (place.low, place.high) if enough(_datasets(study, name)) else (math.nan, math.nan)
         found.append(
             {
                 "transformation": name, "axis": axis, "unit": unit, "n": len(values), "zeros": test.zeros,
-                "shift": place.estimate, "low": place.low, "high": place.high, "p": test.p,
+                "shift": place.estimate, "low": ends[0], "high": ends[1], "p": test.p,
                 "median_abs": float(np.median(np.abs(values))), "method": test.method,
             }
         )  # fmt: skip
@@ -96,10 +103,8 @@ def _lacking(study: Study, frame: pd.DataFrame) -> list[str]:
     said = []
     n, most, all_datasets = int(frame["n"].min()), int(frame["n"].max()), len(study.datasets)
     if frame["low"].isna().any():
-        said.append(
-            f"No interval{study.label}: with {n} observation{'s' * (n != 1)} none can reach 95 %; "
-            "six are needed."
-        )
+        datasets = min(_datasets(study, str(t)) for t in frame["transformation"])
+        said.append(f"No interval{study.label}: {too_few(datasets, 'dataset')}.")
     smallest = 2.0 * 0.5**n if n else math.nan
     if smallest * len(frame) > 0.05:
         said.append(

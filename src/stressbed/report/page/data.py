@@ -18,6 +18,8 @@ from stressbed.plot.style import SHAPES, colour
 from stressbed.report.page import FURTHER, TABLES
 from stressbed.report.page.heads import HEADS, readable, spaced
 from stressbed.report.page.items import Pool, keep_worst
+from stressbed.stats.coverage import interval_words
+from stressbed.stats.interval import FEWEST
 
 NOT_COMPUTED = "Not computed: this run has no table {name}."
 EMPTY = "Nothing to show: the table {name} has no rows."
@@ -65,6 +67,8 @@ def page_data(*, tables: Path, names: Names, description: str = "", notice: str 
         "generators": [{"id": g, "label": label} for g, label in distinct(names.generators).items()],
         "settings": [{"id": s, "label": names.label(s)} for s in names.setting_order],
         "labels": {**AXIS_LABELS},
+        "fewest": FEWEST,
+        "intervals": {str(n): interval_words(n) for n in range(FEWEST, len(names.datasets) + 1)},
         "heads": {**HEADS},
         "tables": found,
         "further": [name for name in FURTHER if found[name]["columns"]],

@@ -83,7 +83,8 @@ const Cards = (() => {
       own.length ? section("Delta by transformation (points)", bars(own, limit)) : null, datasets(embedder.id), worst(embedder.id));
   };
   const cards = () => {
-    const { rows, axes } = Ranks.standing();
+    const { rows, axes, n: over } = Ranks.standing();
+    const interval = Ranks.intervalName(over);
     const n = rows.filter((r) => isNumber(r.rank_hteb)).length;
     const there = new Set([...rows.map((r) => r.embedder), ...Page.rows("by_dataset").map((r) => r.embedder)]);
     const place = Page.body("embedders");
@@ -91,7 +92,7 @@ const Cards = (() => {
     const shown = data.embedders.filter((e) => there.has(e.id)).sort((a, b) => byRank(order.get(a.id), order.get(b.id)));
     if (!shown.length) { fill(place, Page.say("No embedder has a score yet.")); return; }
     const counted = Ranks.allAxes() ? "" : " Ranks and totals count: " + axes.map(label).join(", ") + ".";
-    fill(place, make("p", { text: "In the order of their HTEB ranks, whose 95 % intervals often overlap." + counted }),
+    fill(place, make("p", { text: "In the order of their HTEB ranks" + (interval ? ", which are not sure: in parentheses the " + interval + "." : ".") + counted }),
       make("div", { class: "cards" }, ...shown.map((e) => card(e, rows, n))));
   };
   return { heatmap, cards };

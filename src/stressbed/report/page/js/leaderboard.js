@@ -19,8 +19,8 @@ const Leaderboard = (() => {
     return make("span", { class: "ranked" }, Charts.rankBar(r, low, high, n), make("span", {}, show(r), make("small", {}, " (" + words + ")"), after));
   };
 
-  const columns = (axes, n) => [
-    { key: "rank_hteb", label: "Rank", ascending: true, hint: "Rank by HTEB total; in parentheses its 95 % interval",
+  const columns = (axes, n, interval) => [
+    { key: "rank_hteb", label: "Rank", ascending: true, hint: "Rank by HTEB total" + (interval ? "; in parentheses its " + interval : ""),
       value: (r) => r.rank_hteb, cell: (r) => rank(r, "rank_hteb", "rank", n) },
     { key: "embedder", label: "Embedder", head: true, value: (r) => label(r.embedder), cell: (r) => sized.get(r.embedder) ?? r.embedder },
     { key: "original", label: "Original", numeric: true, hint: "Score on the original texts", value: (r) => r.original, cell: (r) => withInterval(r, "original") },
@@ -34,9 +34,9 @@ const Leaderboard = (() => {
       value: (r) => r.rank_original, cell: (r) => rank(r, "rank_original", "rank_original", n) },
   ];
 
-  const chart = (rows, axes) => {
+  const chart = (rows, axes, interval) => {
     const names = rows.map((r) => sized.get(r.embedder) ?? r.embedder);
-    const words = "Scores of " + rows.length + " embedders: on the original texts, per axis, and the HTEB total with its 95 % interval. "
+    const words = "Scores of " + rows.length + " embedders: on the original texts, per axis, and the HTEB total" + (interval ? " with its " + interval : "") + ". "
       + rows.map((r) => label(r.embedder) + " " + fixed(r.original) + " original, " + fixed(r.hteb) + " HTEB").join("; ") + ". The table has all numbers.";
     const build = (P) => {
       const values = rows.flatMap((r) => [r.original, r.hteb, r.hteb_low, r.hteb_high, ...axes.map((a) => r[a])]);
@@ -60,7 +60,7 @@ const Leaderboard = (() => {
       }
       return f;
     };
-    return Charts.chart("leaderboard", { words, build, caption: "Original, axes and HTEB total. The broad line is the total's 95 % interval." });
+    return Charts.chart("leaderboard", { words, build, caption: "Original, axes and HTEB total." + (interval ? " The broad line is the total's " + interval + "." : "") });
   };
 
   const said = (axes, byHand) => {
@@ -76,14 +76,15 @@ const Leaderboard = (() => {
       fill(place, Page.say(Page.missing("hteb_ranks")));
       return;
     }
-    const { rows, axes, notes } = Ranks.standing();
+    const { rows, axes, notes, n: over } = Ranks.standing();
+    const interval = Ranks.intervalName(over);
     document.getElementById("axes-said").textContent = said(axes, byHand);
     const n = rows.filter((r) => isNumber(r.rank_hteb)).length;
     const chartPlace = make("div", {});
     const table = Tables.sortable({
-      id: "leaderboard", caption: "Embedders by HTEB total over the chosen axes; select a header to sort.", columns: columns(axes, n), rows,
+      id: "leaderboard", caption: "Embedders by HTEB total over the chosen axes; select a header to sort.", columns: columns(axes, n, interval), rows,
       first: { key: "rank_hteb", descending: false },
-      onSort: (shown) => fill(chartPlace, Charts.legend(["original", ...axes, "hteb"]), chart(shown, axes)),
+      onSort: (shown) => fill(chartPlace, Charts.legend(["original", ...axes, "hteb"]), chart(shown, axes, interval)),
     });
     const incomplete = rows.length > n && axes.length ? "Embedders with a dash lack a cell; they have no total and no rank." : "";
     fill(place, table, make("div", { class: "notes", id: "leaderboard-note" }, ...[...notes, incomplete].filter(Boolean).map((text) => make("p", { text }))), chartPlace);

@@ -90,18 +90,21 @@ const Ranks = (() => {
   const recomputed = (axes, shared) => {
     const rows = points(axes, shared);
     const n = shared.datasets.length;
-    if (n < 2) {
-      const few = n === 1 ? "one dataset does" : "no dataset does";
-      return { rows, notes: ["No intervals: they need two datasets on which every embedder has every cell, and " + few + "."] };
+    if (n < data.fewest) {
+      const few = n === 0 ? "no dataset has" : n === 1 ? "one dataset has" : n + " datasets have";
+      return { rows, n, notes: ["No intervals: they need " + data.fewest + " datasets on which every embedder has every cell; " + few + " them."] };
     }
     resample(rows, axes, shared);
     return {
       rows,
-      notes: ["Means over the " + n + (n < shared.of ? " of " + shared.of : "") + " datasets on which every embedder has every cell, with 95 % percentile intervals from "
+      n,
+      notes: ["Means over the " + n + (n < shared.of ? " of " + shared.of : "") + " datasets on which every embedder has every cell, with percentile intervals, aimed at 95 %, from "
         + RESAMPLES + " resamples of these datasets, made in this page with a fixed seed: what other datasets of the same kind would show."
-        + (n < 10 ? " So few datasets make intervals too narrow." : "")],
+        + (intervalName(n) === "95 % interval" ? "" : " With so few datasets each is an " + intervalName(n) + ".")],
     };
   };
+  // What an interval over n datasets may be called: `95 % interval` only where it covers about that; empty where there is none.
+  const intervalName = (n) => data.intervals[n] ?? "";
   // With every axis, what was analysed; else computed here, in the same columns.
   const standing = () => {
     const axes = axesNow(), shared = common();
@@ -109,9 +112,10 @@ const Ranks = (() => {
     if (allAxes() && Page.has("hteb_ranks")) {
       const scores = new Map(points(axes, shared).map((r) => [r.embedder, r]));
       const rows = Page.rows("hteb_ranks").map((r) => ({ ...scores.get(r.embedder), ...r }));
-      return { rows, axes, notes: Page.table("hteb_ranks").notes ?? [] };
+      const n = Math.min(...rows.filter((r) => isNumber(r.hteb_low)).map((r) => r.n_datasets));
+      return { rows, axes, n, notes: Page.table("hteb_ranks").notes ?? [] };
     }
     return { axes, ...recomputed(axes, shared) };
   };
-  return { standing, axesNow, allAxes, ranked };
+  return { standing, axesNow, allAxes, ranked, intervalName };
 })();

@@ -36,7 +36,7 @@ const Statistics = (() => {
       }
       return f;
     };
-    return Charts.chart("shifts", { words, build, caption: "Hodges-Lehmann shift" + (some ? " with its 95 % interval." : ". No intervals: at 95 % they need six observations.") });
+    return Charts.chart("shifts", { words, build, caption: "Hodges-Lehmann shift" + (some ? " with its 95 % interval." : ". No intervals: they need " + data.fewest + " datasets.") });
   };
   const shifts = () => {
     const place = Page.body("shifts");
