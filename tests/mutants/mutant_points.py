@@ -28,7 +28,12 @@ SILENT = re.compile(r"\b(?:log|logger|logging|warnings)\.|\braise\b|\bassert\b")
 """Statements whose texts are no result."""
 COMPOUND = (cst.If, cst.For, cst.While, cst.With, cst.Try, cst.FunctionDef, cst.ClassDef, cst.Match)
 STATEMENTS = (cst.SimpleStatementLine, cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module, *COMPOUND)
-HUSHED = m.Arg(keyword=m.Name("encoding") | m.Name("description") | m.Name("newline"))
+HUSHED = m.Arg(
+    keyword=m.OneOf(
+        *map(m.Name, ("encoding", "newline", "description", "indent", "sort_keys", "ensure_ascii"))
+    )
+)
+"""Options that decide how a file is laid out, not what stands in it."""
 
 
 def dropped_elements(node: cst.List | cst.Tuple) -> Iterator[cst.CSTNode]:

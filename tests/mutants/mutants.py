@@ -132,13 +132,13 @@ class TestMap:
         )
 
 
-def measure(copies: list[Path], state: Path) -> TestMap:
+def measure(copies: list[Path], state: Path, folders: Iterable[str]) -> TestMap:
     """Return what each test executes; only files that changed, or all when the package did, are run again."""
     source = digest((ROOT / "src").rglob("*.py"))
     helpers = digest(p for p in (ROOT / "tests/unit").rglob("*.py") if not p.name.startswith("test_"))
     kept = {}
     jobs: deque[Job] = deque()
-    for path in sorted(p for folder in FOLDERS for p in (ROOT / folder).glob("test_*.py")):
+    for path in sorted(p for folder in folders for p in (ROOT / folder).glob("test_*.py")):
         name = str(path.relative_to(ROOT))
         at = state / "map" / f"{path.stem}-{source}-{helpers}-{digest([path])}.json"
         if at.exists():
@@ -281,6 +281,7 @@ def main() -> int:
     parser.add_argument("-n", type=int, default=300)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--packages", default=",".join(PACKAGES))
+    parser.add_argument("--tests", default=",".join(FOLDERS))
     parser.add_argument("--state", type=Path, default=ROOT / "build/mutants")
     options = parser.parse_args()
     state = options.state.resolve()
@@ -290,7 +291,7 @@ def main() -> int:
         shutil.rmtree(copy, ignore_errors=True)
         running.copy_tree(ROOT, copy)
     running.load_libraries()
-    tests = measure(copies, state)
+    tests = measure(copies, state, options.tests.split(","))
     points = list(settled(draw(options.seed, options.n, options.packages.split(","))))
     results = judge(points, tests, copies, state)
     title = f"Seed {options.seed}, {options.n} changes"
