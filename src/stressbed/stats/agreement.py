@@ -79,9 +79,8 @@ def gwet_ac2(
     half = float(student.ppf((1 + level) / 2, max(len(table) - 1, 1)) * np.sqrt(variance))
     if not enough(len(table)):
         half = float("nan")
-    return Agreement(
-        coefficient, observed, chance, coefficient - half, min(1.0, coefficient + half), len(table), n_raters
-    )
+    high = float(np.minimum(1.0, coefficient + half))  # Python's `min` of 1 and NaN would be 1
+    return Agreement(coefficient, observed, chance, coefficient - half, high, len(table), n_raters)
 
 
 def weight_matrix(scale: Floats, weights: Weights) -> Floats:

@@ -18,7 +18,7 @@ PLACES = {
     "src": RUN,
     "workflow/scripts": RUN,
     "benchmarks": (*RUN, "test.txt", "test-no-deps.txt"),
-    "tests": (*RUN, "test.txt", "test-no-deps.txt"),
+    "tests": (*RUN, "test.txt", "test-no-deps.txt", "mutants.txt"),
 }
 
 

@@ -54,7 +54,8 @@ def rewrites(root: Path, dataset: str, transformation: str) -> Path:
             rows.append(
                 {
                     "subset": "default", "split": ("test", "validation")[i % 5 == 0],
-                    "field": f"sentence{side}", "row": str(i), "position": 0, "text_id": 2 * i + side, "source_language": source,
+                    "field": f"sentence{side}", "row": str(i), "position": 0,
+                    "text_id": 2 * i + side, "source_language": source,
                     "target_language": drawn, "original": original, "text": f"{transformation}: {original}",
                     "outcome": rng.choice([*["ok"] * 4, "flagged", "retried", "fallback", "dropped"]),
                 }
@@ -129,8 +130,8 @@ def analysed(exported):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(studies, "save", lambda *a: None)
         studies.analyse_ratings(
-            items=exported / "out/items.parquet", ratings=files, drift=exported / "drift.parquet", study=STUDY,
-            names=NAMES, folder=exported / "done",
+            items=exported / "out/items.parquet", ratings=files, drift=exported / "drift.parquet",
+            study=STUDY, names=NAMES, folder=exported / "done",
         )  # fmt: skip
     return exported, items, pd.read_parquet(exported / "done/ratings.parquet"), drift
 
@@ -212,20 +213,9 @@ def test_gold_scores_go_from_the_datasets_scale_to_0_to_5(analysed):
         assert item["gold"] == pytest.approx((score - 1) / 3.2 * 5)
 
 
-ITEMS = pd.DataFrame(
-    [{"item_id": f"q{i}", "kind": "quality"} for i in range(7)]
-    + [
-        {
-            "item_id": f"{form}{i}",
-            "kind": "similarity",
-            "transformation": "t",
-            "pair_id": f"p{i}",
-            "form": form,
-        }
-        for i in range(7)
-        for form in ("original", "rewritten")
-    ]
-)
+ITEMS = pd.DataFrame([{"item_id": f"q{i}", "kind": "quality"} for i in range(7)])
+FORMS = pd.DataFrame({"kind": "similarity", "transformation": "t", "form": ["original", "rewritten"]})
+ITEMS = pd.concat([ITEMS, *(FORMS.assign(pair_id=f"p{i}", item_id=FORMS["form"] + str(i)) for i in range(7))])
 
 
 def sheet(folder: Path, name: str, rows: dict[str, tuple[str, str, str]]) -> Path:
@@ -289,7 +279,8 @@ def test_the_scale_of_similarity_has_both_its_ends(tmp_path, rating, wrong):
     ("text", "shown"),
     [
         ("true", "'true"), ("FALSE", "'FALSE"), ("truer", "truer"), ("1.5e3", "'1.5e3"), ("12:30", "'12:30"),
-        ("a; =1", "a; '=1"), ("- a", "- a"), ("-a", "'-a"), ("a -b", "a -b"), ("+", "'+"), ("x\x0by", "x\ufffdy"),
+        ("a; =1", "a; '=1"), ("- a", "- a"), ("-a", "'-a"), ("a -b", "a -b"), ("+", "'+"),
+        ("x\x0by", "x\ufffdy"),
         ("x\ty", "x\ty"), ("\uff1d1", "'\uff1d1"),
     ],
 )  # fmt: skip

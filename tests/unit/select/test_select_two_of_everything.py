@@ -79,7 +79,7 @@ def chosen(tmp_path_factory):
 
 
 def counted(rows):
-    """Return the ratings that count, by plain loops: the judge rated the text's rewrite by every generator."""
+    """Return the ratings that count, by plain loops: the judge rated the text of every generator."""
     place = ("judge", "transformation", "text_id")
     given = {}
     for r in rows:
