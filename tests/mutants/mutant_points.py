@@ -24,13 +24,16 @@ SWAPPED = {
     "nunique": "count", "count": "nunique", "cumsum": "cumprod", "notna": "isna", "isna": "notna",
 }  # fmt: skip
 """Functions and methods that another stands in for: of the same shape, of another value."""
-SILENT = re.compile(r"\b(?:log|logger|logging|warnings)\.|\braise\b|\bassert\b")
-"""Statements whose texts are no result."""
+TOLD = m.Expr(m.Call(m.Attribute(value=m.Name("log") | m.Name("logger") | m.Name("warnings"))))
+SILENT = m.SimpleStatementLine([m.Raise() | m.Assert() | TOLD])
+"""Statements that only say something, to the log or in an error: no result depends on them."""
+ONLY_TOLD = m.If(body=m.IndentedBlock([m.AtLeastN(m.SimpleStatementLine([TOLD]), n=1)]), orelse=None)
+"""Conditions that decide nothing but whether something stands in the log."""
 COMPOUND = (cst.If, cst.For, cst.While, cst.With, cst.Try, cst.FunctionDef, cst.ClassDef, cst.Match)
 STATEMENTS = (cst.SimpleStatementLine, cst.IndentedBlock, cst.SimpleStatementSuite, cst.Module, *COMPOUND)
 HUSHED = m.Arg(
     keyword=m.OneOf(
-        *map(m.Name, ("encoding", "newline", "description", "indent", "sort_keys", "ensure_ascii"))
+        *map(m.Name, ("encoding", "newline", "description", "indent", "sort_keys", "ensure_ascii", "strict"))
     )
 )
 """Options that decide how a file is laid out, not what stands in it."""
@@ -216,7 +219,7 @@ class Finder(cst.CSTVisitor):
     def on_visit(self, node: cst.CSTNode) -> bool:
         if m.matches(node, m.Expr(m.SimpleString() | m.ConcatenatedString())) or m.matches(node, HUSHED):
             return False
-        if m.matches(node, m.Arg(keyword=m.Name())) and self._is_silent(node):
+        if m.matches(node, SILENT | ONLY_TOLD):
             return False
         for kind, operators in OPERATORS.items():
             for types, operator in operators:
@@ -225,8 +228,6 @@ class Finder(cst.CSTVisitor):
         return super().on_visit(node)
 
     def _add(self, kind: str, node: cst.CSTNode, operator: Callable[[Any], Iterable[cst.CSTNode]]) -> None:
-        if kind in {"text", "sentence"} and self._is_silent(node):
-            return
         function = ".".join(self.names)
         for changed in operator(node):
             self.found.append((kind, node, changed, function, self._lines(node)))
@@ -243,12 +244,6 @@ class Finder(cst.CSTVisitor):
         statement = node.test if isinstance(node, cst.If) else self._statement(node)
         where = self.get_metadata(PositionProvider, statement)
         return where.start.line, where.end.line
-
-    def _is_silent(self, node: cst.CSTNode) -> bool:
-        statement = self._statement(node)
-        return isinstance(statement, cst.SimpleStatementLine) and bool(
-            SILENT.search(cst.Module([statement]).code.lstrip()[:200].split("\n")[0])
-        )
 
 
 def difference(old: Sequence[str], new: Sequence[str]) -> tuple[str, str]:

@@ -29,7 +29,7 @@ from mutant_points import OPERATORS, Point, find, settle
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("stats", "analyse", "score", "collect", "embed", "select", "human")
-FOLDERS = tuple(f"tests/unit/{name}" for name in PACKAGES)
+FOLDERS = (*(f"tests/unit/{name}" for name in PACKAGES), "tests/equality")
 KNOWN = Path(__file__).with_name("survivors.yaml")
 LONGEST = 15.0
 """Tests that take longer are left out, in seconds: they check rates, which the short ones fix by values."""

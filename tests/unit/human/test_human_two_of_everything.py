@@ -19,6 +19,7 @@ from stressbed.config.entries import TransformationEntry
 from stressbed.config.model import HumanStudy, LabelPreservation
 from stressbed.errors import Problems
 from stressbed.human import study as studies
+from stressbed.human.drift import cosine
 from stressbed.human.export import export
 from stressbed.human.ratings import read_ratings
 from stressbed.human.sheets import as_text
@@ -50,7 +51,7 @@ def rewrites(root: Path, dataset: str, transformation: str) -> Path:
             rng = random.Random(f"{dataset} {transformation} {i} {side}")
             source = SOURCES[i % 3 == 0]
             drawn = ("fra-Latn", "swh-Latn")[i % 4 == 0] if "translation" in transformation else ""
-            original = f"{dataset} sentence {side} of {i // (2 if side == 1 else 1)}"
+            original = f"{dataset} sentence {side} of {i // (2 if side == 1 else 3)}"
             rows.append(
                 {
                     "subset": "default", "split": ("test", "validation")[i % 5 == 0],
@@ -75,7 +76,7 @@ def sts(root: Path) -> Path:
         scores = [low + 0.14 * i for i in range(19)]
         pd.DataFrame({"score": scores}).to_parquet(folder / f"data/{split}.parquet")
         tables.append({"subset": "default", "split": split, "table": "rows", "path": f"data/{split}.parquet"})
-    manifest = {"dataset": "sts", "task_type": "STS", "min_score": 1, "max_score": 4.2, "tables": tables}
+    manifest = {"dataset": "sts", "task_type": "STR", "min_score": 1, "max_score": 4.2, "tables": tables}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder
 
@@ -286,3 +287,25 @@ def test_the_scale_of_similarity_has_both_its_ends(tmp_path, rating, wrong):
 )  # fmt: skip
 def test_cells_keep_what_was_written(text, shown):
     assert as_text(text) == shown
+
+
+def test_more_than_five_pairs_are_named_with_dots(tmp_path):
+    quality = {f"q{i}": ("3", "3", "") for i in range(7)}
+    first = {f"original{i}": ("", "", "4") for i in range(7)}
+    second = {f"rewritten{i}": ("", "", "4") for i in range(7)}
+    kept = {"dataset": "d", "transformations": ["t"], "raters": 1}
+    for n, dots in ((5, ""), (6, " ...")):
+        both = {k: v for k, v in second.items() if int(k[-1]) >= n}
+        files = [sheet(tmp_path, "a.csv", quality | first | both), sheet(tmp_path, "b.csv", second)]
+        found = said(files, raters=1, label_preservation=kept)
+        assert f"{n} pairs have fewer than 1 raters" in found
+        assert f"pairs p0 (t), p1 (t), p2 (t), p3 (t), p4 (t){dots}" in found
+        assert "p5" not in found
+
+
+def test_a_cosine_of_opposite_directions_is_minus_one():
+    found = cosine([[3, 4], [1, 2], [0, 0], [2, 1]], [[-6, -8], [2, -4], [1, 0], [1, 3]])
+    assert found.tolist()[0] == -1.0
+    assert found.tolist()[1] == pytest.approx(-0.6)
+    assert found.tolist()[2] != found.tolist()[2]
+    assert found.tolist()[3] == pytest.approx(5 / (5**0.5 * 10**0.5))

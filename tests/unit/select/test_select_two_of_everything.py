@@ -15,8 +15,9 @@ from scipy.stats import spearmanr
 
 from stressbed.analyse.names import Names
 from stressbed.config.entries import SelectionEntry
+from stressbed.generate.asking import Tally
 from stressbed.select import crossover
-from stressbed.select.judge import SCHEMA
+from stressbed.select.judge import SCHEMA, Read, _counted
 from stressbed.select.sample import sample_texts
 from stressbed.select.screening import screen, shortlist
 from stressbed.stats.bootstrap import Comparison
@@ -267,3 +268,16 @@ def test_rows_are_known_by_subset_split_and_number():
     )
     for n in (1, 7, 19, 20, 21):
         assert len(sample_texts(frame, rows=n, seed=2)) == min(n, 20)
+
+
+def test_what_a_judge_gave_is_counted():
+    nan = float("nan")
+    found = [
+        Read(4.0, 4, "", (0.5, 0.5)), Read(3.0, 3, "", None), Read(2.0, 2, "", None), Read(1.0, 1, "", None),
+        Read(nan, None, "unparsable", (0.5, 0.5)), Read(nan, None, "unparsable", None),
+        Read(nan, None, "too_long", None),
+    ]  # fmt: skip
+    stats = _counted(found, 5, Tally(reused=2, sent=3, tokens_in=11, tokens_out=7))
+    assert (stats.ratings, stats.unique, stats.reused, stats.sent) == (7, 5, 2, 3)
+    assert (stats.missing, stats.unparsable, stats.too_long, stats.unguided) == (3, 2, 1, 3)
+    assert (stats.tokens_in, stats.tokens_out) == (11, 7)
