@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from stressbed.stats.bootstrap import mean_intervals, rank_intervals, spearman_interval
+from stressbed.stats.bootstrap import rank_intervals, resample_means, spearman_interval
 from stressbed.stats.interval import DegenerateWarning
 from stressbed.stats.location import hodges_lehmann
 from stressbed.stats.signed_rank import signed_rank
@@ -80,8 +80,10 @@ def bench_mean(draws: int) -> bool:
             # Columns are independent data sets; few share the same resamples.
             for _ in range(draws // 100):
                 data = shape(generator, size=(n, 100))
-                found = mean_intervals(data, resamples=2000, rng=generator)
-                hits += sum(i.low <= truth <= i.high for i in found)
+                # Not `mean_intervals`, which gives none for the smallest n: these figures are the reason.
+                means = resample_means(data, resamples=2000, rng=generator)
+                low, high = np.quantile(means, [0.025, 0.975], axis=0)
+                hits += int(((low <= truth) & (truth <= high)).sum())
             shares.append(hits / (draws // 100 * 100))
         print(f"{n:4d}{100 * shares[0]:9.1f}{100 * shares[1]:22.1f}", flush=True)
     return True
@@ -92,7 +94,7 @@ def bench_rank(draws: int) -> bool:
     print("differ by SD 10, embedders within a dataset by SD 3; per cent of true ranks covered, mean width")
     print(f"{'n':>4s}{'covered':>9s}{'worst embedder':>16s}{'width':>7s}")
     true_means = -np.arange(11.0)
-    for n in (2, 3, 5, 6, 10, 13, 19, 32):
+    for n in (6, 10, 13, 19, 32):
         generator = np.random.default_rng([3, n])
         hits, widths = np.zeros(11), 0.0
         for _ in range(draws // 10):
@@ -112,7 +114,7 @@ def bench_spearman(draws: int) -> bool:
     print("\npercentile bootstrap of Spearman's rho, 1,000 resamples, bivariate normal: per cent covered")
     strengths = (0.0, 0.5, 0.9)
     print(f"{'n':>4s}" + "".join(f"   r = {r:.1f}" for r in strengths))
-    for n in (5, 6, 9, 11, 15, 30, 100):
+    for n in (6, 9, 11, 15, 30, 100):
         shares = []
         for r in strengths:
             generator = np.random.default_rng([4, n])

@@ -8,6 +8,12 @@ CONTENT_HASH = "stressbed.content_hash"
 ABSENT = "stressbed.absent"
 """Key in the metadata, of completions too: JSON, subset -> why no language could be drawn for it."""
 
+DRAWN = "stressbed.drawn"
+"""Key in the metadata: hash of the languages asked for, text by text and step by step.
+
+Two seeds with the same hash asked for the same; where no tokens are drawn they are the same variant twice.
+"""
+
 DROPPED = "dropped"
 """Outcome of a text whose row is left out."""
 

@@ -51,6 +51,7 @@ class Names:
         translations: Dataset that each translated dataset was made from.
         varying: Per generator the transformations in which seeds can differ: a language is drawn, or
             tokens are.
+        sampled: Generators that draw tokens: none of their seeds repeats another.
     """
 
     embedders: Mapping[str, str]
@@ -66,6 +67,7 @@ class Names:
     language_groups: Mapping[str, str] = field(default_factory=dict)
     translations: Mapping[str, str] = field(default_factory=dict)
     varying: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    sampled: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, plan: Plan) -> Names:
@@ -89,6 +91,7 @@ class Names:
             language_groups={d: _language_group(catalogue.datasets[d]) for d in c.datasets},
             translations={d: t.source for d in c.datasets if (t := plan.translation(d))},
             varying={g: frozenset(t.id for t in entries if _varies(plan, g, t.id)) for g in c.generator},
+            sampled=frozenset(g for g in c.generator if catalogue.generators[g].sampling.temperature > 0),
         )
 
     @classmethod
@@ -122,6 +125,7 @@ class Names:
             self.language_groups,
             self.translations,
             {g: sorted(t) for g, t in self.varying.items()},
+            dict.fromkeys(sorted(self.sampled), ""),
         )
         return digest([list(map(list, mapping.items())) for mapping in shown])
 

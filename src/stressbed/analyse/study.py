@@ -15,6 +15,7 @@ import pandas as pd
 
 from stressbed.analyse.aggregate import AXES, ORIGINAL, paired_totals, strict_mean
 from stressbed.analyse.names import AXIS_LABELS, Names
+from stressbed.analyse.seeds import Seeds
 from stressbed.analyse.table import Table, finish
 from stressbed.config.model import Analysis
 from stressbed.fingerprint import digest
@@ -52,6 +53,11 @@ class Study:
             *([self.names.label(self.generator)] if len(self.names.generators) > 1 else []),
         ]
         return f" ({', '.join(parts)})" if parts else ""
+
+    @cached_property
+    def seeds(self) -> Seeds:
+        """Which of its seeds can differ."""
+        return Seeds.of(self.cells, self.names)
 
     @property
     def axes(self) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from stressbed import paths
 from stressbed.collect.gold import Golds, read_golds
@@ -23,7 +24,8 @@ from stressbed.config.entries import DatasetEntry
 from stressbed.config.load import Plan
 from stressbed.errors import DataError
 from stressbed.paths import Cell, Variant
-from stressbed.store import write_parquet
+from stressbed.rewrites import DRAWN
+from stressbed.store import metadata_of, reading, write_parquet
 
 logger = logging.getLogger("stressbed")
 
@@ -46,11 +48,11 @@ class CollectStats:
 
 @dataclass(frozen=True)
 class _Dataset:
-    """What all cells of a dataset share: its gold, and how many distinct rewrites each variant has."""
+    """What all cells of a dataset share: its gold, and what is known of the rewrites of each variant."""
 
     name: str
     golds: Golds
-    distinct: Mapping[Variant, dict[str, int]]
+    rewrites: Mapping[Variant, Row]
 
 
 def collect(*, plan: Plan, scores_out: Path, items_out: Path) -> CollectStats:
@@ -82,22 +84,30 @@ def _item_tables(plan: Plan, rows: list[Row]) -> Iterator[pa.Table]:
     for embedder, dataset in plan.pairs:
         if dataset not in known:
             golds = read_golds(_dataset_folder(plan, dataset))
-            known[dataset] = _Dataset(dataset, golds, _distinct(plan, dataset))
+            known[dataset] = _Dataset(dataset, golds, _rewrites(plan, dataset))
         yield _collect_pair(plan, embedder, known[dataset], rows)
 
 
-def _distinct(plan: Plan, dataset: str) -> dict[Variant, dict[str, int]]:
-    """Return counts of a dataset's distinct rewrites by variant; those without a file are left out."""
+def _rewrites(plan: Plan, dataset: str) -> dict[Variant, Row]:
+    """Return by variant how many of its rewrites are distinct, and a hash of the languages asked for.
+
+    Variants without a file are left out.
+    """
     by_kind: dict[tuple[str, str], dict[Variant, Path]] = {}
     for v in plan.rewrites:
         path = plan.results / paths.TRANSFORM.format(dataset=dataset, variant=str(v))
         if path.is_file():
             by_kind.setdefault((v.generator, v.transformation), {})[v] = path
     return {
-        variant: counts
+        variant: {**counts, "drawn": _metadata(files[variant]).get(DRAWN)}
         for files in by_kind.values()
         for variant, counts in zip(files, distinct_rewrites(list(files.values())), strict=True)
     }
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    with reading(path):
+        return metadata_of(pq.read_schema(path))
 
 
 def _count(rows: list[Row], n_items: int) -> CollectStats:
@@ -159,7 +169,7 @@ def _collect_pair(plan: Plan, embedder: str, dataset: _Dataset, rows: list[Row])
             original = record
             values = item_values(record or {})
         for row in _score_rows(plan, cell, record, original):
-            rows.append(row | dataset.distinct.get(variant, {}) if row["subset"] == ALL else row)
+            rows.append(row | dataset.rewrites.get(variant, {}) if row["subset"] == ALL else row)
         if record is not None:
             tables.append(item_rows(plan.config.run, cell, record, values, dataset.golds))
     return pa.concat_tables(tables) if tables else ITEMS.empty_table()

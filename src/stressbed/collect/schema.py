@@ -78,6 +78,11 @@ SCORES = pa.schema(
             nullable=False,
         ),
         _column("matched", pa.bool_(), "Whether `original` is not the full original.", nullable=False),
+        _column(
+            "drawn",
+            pa.string(),
+            "Hash of the languages that its texts were asked for in; null for the original or if not known.",
+        ),
         _key("fingerprint", "Hash of everything that decides the cell."),
         _key("cell_path", "The cell's file, relative to the results folder."),
     ],

@@ -75,7 +75,8 @@ def _beside(ax: Axes, y: int, row: Mapping[Any, Any]) -> None:
     """Write tau between seeds, or why there is none."""
     mean, spread = row["within_mean"], row["within_sd"]
     said = wrapped(str(row["within"]) or "–", 14)
-    text = said if math.isnan(mean) else f"{number(mean, 2)} ± {number(spread, 2)}"
+    part = f" ({row['members_differ']} of {row['members']})" if row["members_differ"] < row["members"] else ""
+    text = said if math.isnan(mean) else f"{number(mean, 2)} ± {number(spread, 2)}{part}"
     ax.annotate(
         text, (1, y), **_place(ax), va="center", linespacing=0.95, color=MUTED if text == said else INK
     )

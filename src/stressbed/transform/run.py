@@ -17,7 +17,7 @@ from stressbed.errors import DataError
 from stressbed.fingerprint import digest, text_digest
 from stressbed.generate.languages import touched
 from stressbed.paths import Variant
-from stressbed.rewrites import ABSENT, CONTENT_HASH, DROPPED
+from stressbed.rewrites import ABSENT, CONTENT_HASH, DRAWN, DROPPED
 from stressbed.store import metadata_of, read_parquet, write_parquet
 from stressbed.transform import VERSION
 from stressbed.transform.flags import FLAGS, NOT_JUDGED, Thresholds, flag
@@ -104,6 +104,7 @@ def transform(
     content_hash = text_digest(*(part for i, text, d in content for part in (str(i), text, str(d))))
     found = {
         CONTENT_HASH: content_hash,
+        DRAWN: _drawn(columns["text_id"], answers),
         ABSENT: json.dumps(absent, sort_keys=True),
         "stressbed.fingerprint": digest(
             [VERSION, metadata["stressbed.fingerprint"], content_hash, identity("transformation", entry)]
@@ -113,6 +114,14 @@ def transform(
     write_parquet(out, written)
     counts = _summary(columns["outcome"])
     log.info("%s %s (%s): %d texts, %s", manifest["dataset"], variant, generator.model, len(dropped), counts)
+
+
+def _drawn(ids: list[int], answers: Mapping[int, list[dict[str, Any]]]) -> str:
+    """Return the hash of the languages that the texts were asked for in; every step of a text has its own."""
+    asked = (
+        (str(i), str(a["step"]), a["language"] or "") for i in ids for a in answers[i] if not a["attempt"]
+    )
+    return text_digest(*(part for call in asked for part in call))
 
 
 def _by_text(table: pa.Table) -> dict[int, list[dict[str, Any]]]:

@@ -159,6 +159,21 @@ def test_a_rewrite_is_distinct_once_in_a_dataset_and_transformation(tmp_path):
     assert pd.isna(scores.to_pandas().query("subset != @ALL")["distinct"]).all()
 
 
+def test_the_languages_that_were_drawn_stand_beside_the_cell_and_not_its_parts(tmp_path):
+    plan = make_plan(tmp_path, transformations=("translation",), seeds=(5, 7, 9))
+    write_cells(plan, lambda c: 5.0)
+    for seed, languages in ((5, b"x"), (7, None)):
+        write_transforms(plan, "pairs", Variant("llm", "translation", seed), [{}])
+        path = plan.results / "transforms/pairs/llm/translation" / f"{seed}.parquet"
+        known = {b"stressbed.drawn": languages} if languages else None
+        pq.write_table(pq.read_table(path).replace_schema_metadata(known), path)
+    _, scores, _ = run(plan)
+    frame = totals(scores)
+    found = [frame.loc[("beta", "pairs", "translation", seed), "drawn"] for seed in (5, 7, 9)]
+    assert found == ["x", None, None]
+    assert scores.to_pandas().query("subset != @ALL or transformation == 'original'")["drawn"].isna().all()
+
+
 def items(values, ids=None):
     return [
         {

@@ -141,6 +141,10 @@ def rank_stability(names, rng, within=""):
                 rng.uniform(0.35, 0.85),
                 rng.uniform(0.1, 0.3),
                 *inner,
+                len(names.datasets),
+                0.6,
+                {"transformation": 1, "axis": 3, "overall": 8}[level],
+                {"transformation": 1, "axis": 2, "overall": 3}[level] if not same else 0,
                 same,
             )
         )
@@ -153,6 +157,10 @@ def rank_stability(names, rng, within=""):
         "tau_sd",
         "within_mean",
         "within_sd",
+        "n_within",
+        "tau_there",
+        "members",
+        "members_differ",
         "within",
     ]
     return pd.DataFrame(rows, columns=columns)

@@ -36,13 +36,14 @@ def texts_of(*texts, language="eng-Latn", subset="default", side="both"):
     )  # fmt: skip
 
 
-def one(tmp_path, name, answers, texts=None, absent=None, **rules):
-    """The table made from answers: (text_id, step, attempt, raw, finish)."""
+def one(tmp_path, name, answers, texts=None, absent=None, languages=None, **rules):
+    """The table made from answers: (text_id, step, attempt, raw, finish); languages by text and step."""
     entry = CAT.transformations[name].model_copy(update=rules)
     rows = [
         {
             "text_id": i, "step": step, "attempt": attempt, "key": f"{i}{step}{attempt}", "prompt_id": "p",
-            "language": "fra-Latn" if name == "translation" else "eng-Latn", "text": raw, "finish": finish,
+            "language": (languages or {}).get((i, step), "fra-Latn" if name == "translation" else "eng-Latn"),
+            "text": raw, "finish": finish,
             "tokens_in": 10, "tokens_out": 5, "temperature": 0.0,
         }
         for i, step, attempt, raw, finish in answers
@@ -146,6 +147,25 @@ def test_the_content_hash_covers_texts_and_dropped_rows_only(tmp_path):
     assert content(GOOD) == content(f'"{GOOD}"')
     assert content(GOOD) != content(GOOD + "!")
     assert content("", on_empty="drop") != content("")
+
+
+def test_what_was_drawn_is_told_by_the_languages_of_every_text_and_step_alone(tmp_path):
+    two = [
+        (0, 1, 0, "Un", "stop"),
+        (0, 2, 0, "One", "stop"),
+        (1, 1, 0, "Deux", "stop"),
+        (1, 2, 0, "T", "stop"),
+    ]
+
+    def drawn(languages, answers=two):
+        found = one(tmp_path, "backtranslation", answers, texts_of("a", "b"), languages=languages)
+        return found.schema.metadata[b"stressbed.drawn"]
+
+    french, german = {(0, 1): "fra-Latn", (1, 1): "fra-Latn"}, {(0, 1): "fra-Latn", (1, 1): "deu-Latn"}
+    assert drawn(french) != drawn(german)
+    assert drawn(german) != drawn({(0, 1): "deu-Latn", (1, 1): "fra-Latn"})
+    retried = [*two[:3], (1, 1, 1, "Zwei", "stop"), (1, 2, 0, "Two", "stop")]
+    assert drawn(french, retried) == drawn(french)  # answers and attempts are no draw
 
 
 def test_completions_that_miss_a_text_are_refused(tmp_path):

@@ -297,7 +297,7 @@ def _ranking(part: _Part) -> Iterator[Finding]:
             yield Finding(f"{lead}: {', '.join(said)}.", part.paper(claim))
     both = frame[(frame["level"] == "transformation") & frame["within_mean"].notna()]
     if len(both):
-        above = int((both["within_mean"] > both["tau_mean"]).sum())
+        above = int((both["within_mean"] > both["tau_there"]).sum())
         yield Finding(
             f"Two seeds agree more with each other than with the original for {above} of "
             f"{counted(len(both), 'transformation')} in which seeds can differ.",

@@ -184,7 +184,9 @@ def _within(
         return Loss(mean, remark=f"{missing}{': ' + notes[0] if notes else ''}.")
     n, unit = int(rows["n"].min()), str(rows["unit"].iloc[0])
     basis = f"{n} {unit if n == 1 else _plural(unit)} of this dataset"
-    seeds = f" The interval is the widest over {len(rows)} seeds." if len(rows) > 1 else ""
+    first = study.seeds.first(study.generator, dataset, transformation, map(int, rows["seed"]))
+    several = len(set(first.values()))
+    seeds = f" The interval is the widest over {several} seeds." if several > 1 else ""
     return Loss(mean, float(rows["low"].min()), float(rows["high"].max()), basis, f"{alone}{seeds}")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from stressbed.analyse.aggregate import ORIGINAL
 from stressbed.analyse.items.features import (
     LANGUAGE,
     MEASURED,
@@ -17,11 +18,12 @@ from stressbed.analyse.items.features import (
     drift_features,
     text_features,
 )
-from stressbed.analyse.items.intervals import HELD, CellFacts, Facts, cell_facts, same_in_all_seeds
+from stressbed.analyse.items.intervals import HELD, CellFacts, Facts, cell_facts
 from stressbed.analyse.items.panels import Panel, Variant, panels
 from stressbed.analyse.items.scores import per_item, shares
 from stressbed.analyse.items.weighted import draw_weights
 from stressbed.analyse.names import Names
+from stressbed.analyse.seeds import Seeds
 from stressbed.analyse.table import Table, finish
 from stressbed.analyse.words import counted
 from stressbed.fingerprint import text_digest
@@ -43,9 +45,9 @@ NOTES = (
     "larger, the more is lost. difference: mean delta of texts in this language, or with this flag, minus "
     "that of the others, in points of 100; negative: they lose more.",
     "low, high: 95 % percentile interval of a bootstrap over items, all variants of an item together; ranks "
-    "and group means are those of all items. n: items times variants, those that are the same in all seeds "
-    "once. Causes hang together (a longer text has moved further), and nothing here says which of them is at "
-    "work.",
+    "and group means are those of all items. n: items times variants, seeds that are the same by "
+    "construction once. Causes hang together (a longer text has moved further), and nothing here says which "
+    "of them is at work.",
     "length_ratio: characters after per character before. edit_distance: Levenshtein distance over the "
     "length of the longer text. drift: 1 minus the cosine of the item's text before and after.",
 )
@@ -89,14 +91,14 @@ def item_causes(
         resamples: Bootstrap samples.
         seed: Seed of the draw.
     """
-    facts, features = cell_facts(scores), text_features(texts)
+    facts, features, seeds = cell_facts(scores), text_features(texts), Seeds.of(scores, names)
     sums: dict[tuple[str, str, str], _Cause] = {}
     moved = _Aligned(drifts)
     for block in blocks:
         embedder, dataset = str(block["embedder"].iloc[0]), str(block["dataset"].iloc[0])
         drift = drift_features(moved.of(embedder, dataset))
         _add_block(
-            _without_repeats(block, names), facts, features, drift, sums, resamples=resamples, seed=seed
+            _without_repeats(block, seeds), facts, features, drift, sums, resamples=resamples, seed=seed
         )
     frame = pd.DataFrame(_rows(sums, names), columns=list(COLUMNS))
     notes = list(NOTES)
@@ -108,14 +110,25 @@ def item_causes(
     return finish(table, names, dashes=False)
 
 
-def _without_repeats(block: pd.DataFrame, names: Names) -> pd.DataFrame:
-    """Return a block with one seed of the variants that are the same in all seeds."""
-    same = [(g, t) for g in names.generators for t in names.transformations if same_in_all_seeds(names, g, t)]
-    if not same:
+def _without_repeats(block: pd.DataFrame, seeds: Seeds) -> pd.DataFrame:
+    """Return a block, of one dataset, with one of the seeds of a transformation that are the same."""
+    dataset, keys = (
+        str(block["dataset"].iloc[0]),
+        block[["generator", "transformation", "seed"]].astype(object),
+    )
+    of: dict[tuple[str, str], set[int]] = {}
+    for generator, transformation, seed in keys.drop_duplicates().itertuples(index=False):
+        of.setdefault((generator, transformation), set()).add(int(seed))
+    repeats = [
+        (g, t, seed)
+        for (g, t), held in of.items()
+        if t != ORIGINAL
+        for seed, first in seeds.first(g, dataset, t, held).items()
+        if seed != first
+    ]
+    if not repeats:
         return block
-    repeated = pd.MultiIndex.from_frame(block[["generator", "transformation"]].astype(object)).isin(same)
-    first = block["seed"] == block["seed"][repeated].min()
-    kept: pd.DataFrame = block.loc[first | ~repeated]
+    kept: pd.DataFrame = block.loc[~pd.MultiIndex.from_frame(keys).isin(repeats)]
     return kept
 
 

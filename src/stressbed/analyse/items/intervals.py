@@ -13,6 +13,7 @@ from stressbed.analyse.items.panels import VARIANT, Panel, Variant, panels
 from stressbed.analyse.items.scores import Statistic, statistic_of
 from stressbed.analyse.items.weighted import draw_weights
 from stressbed.analyse.names import Names
+from stressbed.analyse.seeds import Seeds
 from stressbed.analyse.table import Table, finish
 from stressbed.analyse.words import counted
 from stressbed.collect.schema import ALL, OK
@@ -95,9 +96,7 @@ def item_intervals(
     """
     facts = cell_facts(scores)
     rows = [row for block in blocks for row in block_intervals(block, facts, resamples=resamples, seed=seed)]
-    for row in rows:
-        if same_in_all_seeds(names, row["generator"], row["transformation"]):
-            row["note"] = "; ".join(filter(None, [row["note"], SAME_SEEDS]))
+    _say_repeats(rows, Seeds.of(scores, names))
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"seed": "int64", "n": "int64"})
     table = Table(
         "item_intervals", "Drops with their intervals over the items of each dataset",
@@ -106,9 +105,24 @@ def item_intervals(
     return finish(table, names, dashes=False)
 
 
-def same_in_all_seeds(names: Names, generator: str, transformation: str) -> bool:
-    """Return whether seeds cannot differ: the generator draws no tokens, the transformation no language."""
-    return generator in names.varying and transformation not in names.varying[generator]
+def _say_repeats(rows: Sequence[dict[str, Any]], seeds: Seeds) -> None:
+    """Say in the note of each row whether its seed is the same as all or an earlier one by construction."""
+    of: dict[tuple[str, str, str], set[int]] = {}
+    for row in rows:
+        of.setdefault((row["generator"], row["dataset"], row["transformation"]), set()).add(row["seed"])
+    for row in rows:
+        key = row["generator"], row["dataset"], row["transformation"]
+        first = seeds.first(*key, of[key])
+        alone = len(set(first.values())) == 1 and (len(first) > 1 or not seeds.varies(key[0], key[2]))
+        again = first[row["seed"]] != row["seed"]
+        said = (
+            SAME_SEEDS
+            if alone
+            else f"identical to seed {first[row['seed']]} by construction"
+            if again
+            else ""
+        )
+        row["note"] = "; ".join(filter(None, [row["note"], said]))
 
 
 def cell_facts(scores: pd.DataFrame) -> Facts:

@@ -63,7 +63,7 @@ def _profiles(data: Analysed, study: Study) -> Rows:
         )  # fmt: skip
     if len(study.axes) < 2:
         said.append(f"One axis{study.label}: there is none that disrupts most.")
-    elif why := too_few(min((int(r["n_datasets"]) for r in found), default=0), "dataset"):
+    elif why := too_few(min((int(str(r["n_datasets"])) for r in found), default=0), "dataset"):
         said.append(
             f"How certain the most disruptive axis is cannot be said{study.label}: resampled datasets need "
             f"as many as an interval, and {why}."

@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from stressbed.analyse.aggregate import ORIGINAL, strict_mean
+from stressbed.analyse.seeds import IDENTICAL
 from stressbed.analyse.study import TOTAL, Analysed, Study, per_study, rows_of, with_axes
 from stressbed.analyse.table import Table
 from stressbed.analyse.words import counted
 from stressbed.stats.interval import DegenerateWarning, Floats
 from stressbed.stats.rank_correlation import kendall_taus
 
-IDENTICAL = "identical by construction"
-
 COLUMNS = (
-    "row", "level", "n_datasets", "n_embedders", "tau_mean", "tau_sd", "within_mean", "within_sd", "within",
+    "row", "level", "n_datasets", "n_embedders", "tau_mean", "tau_sd", "within_mean", "within_sd", "n_within",
+    "tau_there", "pairs", "pairs_all", "members", "members_differ", "within",
 )  # fmt: skip
-BY_DATASET = ("dataset", "row", "level", "n_embedders", "tau", "within")
-SEEDS = ("transformation", "n_cells", "sd_mean", "sd_max", "within")
+BY_DATASET = ("dataset", "row", "level", "n_embedders", "tau", "within", "pairs", "pairs_all")
+SEEDS = ("transformation", "n_cells", "sd_mean", "sd_max", "pairs", "pairs_all", "within")
+SAME_LANGUAGES = (
+    "Two seeds that drew the same languages for a dataset are one variant there: the pair is left out."
+)
 NOTES = (
     "Kendall's tau-b between the ranking of the embedders on the original and on the rewritten dataset: "
     "mean and sample SD over datasets. An axis is ranked by its axis scores and HTEB by its totals, so "
     "neither is a mean of the taus above or below it.",
-    "within: the same between the rankings of two seeds, mean over pairs of seeds, then datasets. Where it "
-    "is not above tau, the seeds alone could explain the reranking.",
+    "within: the same between the rankings of two seeds, mean over pairs of seeds, then over the n_within "
+    "datasets with a pair that can differ; tau_there: tau over these same datasets. Where within is not "
+    "above it, the seeds alone could explain the reranking.",
+    f"{SAME_LANGUAGES} pairs: those that can differ, of pairs_all, over all datasets. members: the "
+    "transformations of a row; members_differ: those in which a pair can differ. The others do not change "
+    "with the seed and hold within up.",
 )
 
 
@@ -50,7 +56,11 @@ def rank_stability_by_dataset(data: Analysed) -> Table:
 
     return per_study(
         data, "rank_stability_by_dataset", "Rank stability by dataset", BY_DATASET, rows,
-        notes=["within: mean tau over pairs of seeds; blank where seeds cannot differ."], decimals=3,
+        notes=[
+            "within: mean tau over the pairs of seeds that can differ, of pairs_all; blank without one.",
+            SAME_LANGUAGES,
+        ],
+        decimals=3,
     )  # fmt: skip
 
 
@@ -60,7 +70,9 @@ def seed_spread(data: Analysed) -> Table:
         data, "seed_spread", "Spread of the scores over seeds", SEEDS, _spread,
         notes=[
             "Sample SD over seeds of a score (points), mean and largest over embedders and datasets. Seeds "
-            "differ where a language is drawn or the generator's temperature is above 0."
+            "differ where a language is drawn or the generator's temperature is above 0. An SD is the root "
+            "of half the mean squared difference between the pairs of seeds that can differ.",
+            f"{SAME_LANGUAGES} pairs: those that can differ, of pairs_all, over all datasets.",
         ],
         decimals=2,
     )  # fmt: skip
@@ -82,11 +94,13 @@ def taus(study: Study) -> pd.DataFrame:
             scores[[r for r, _ in rows]].to_numpy().T, np.tile(scores[ORIGINAL].to_numpy(), (len(rows), 1))
         )
         for (row, level), value in zip(rows, tau, strict=True):
-            inside = _within(seeds, dataset, row, scores.index) if _varies(study, row) else float("nan")
+            held = _seed_columns(seeds, dataset, row, scores.index)
+            pairs = study.seeds.pairs(study.generator, dataset, _members(study, row), list(held))
             found.append(
                 {
                     "dataset": dataset, "row": row, "level": level, "n_embedders": len(scores),
-                    "tau": float(value), "within": inside,
+                    "tau": float(value), "within": _within(held, pairs), "pairs": len(pairs),
+                    "pairs_all": len(held) * (len(held) - 1) // 2,
                 }
             )  # fmt: skip
     return pd.DataFrame(found, columns=BY_DATASET)
@@ -108,13 +122,16 @@ def _summary(study: Study) -> tuple[Sequence[Mapping[str, object]], Sequence[str
     found = []
     for row, level in rows_of(study.names, study):
         mine = frame[frame["row"] == row]
-        tau, inside = mine["tau"].dropna(), mine["within"].dropna()
+        tau, both = mine["tau"].dropna(), mine.dropna(subset=["tau", "within"])
+        inside, members = both["within"], _members(study, row)
         found.append(
             {
                 "row": row, "level": level, "n_datasets": len(tau),
                 "n_embedders": int(mine["n_embedders"].min()), "tau_mean": tau.mean(),
                 "tau_sd": tau.std(ddof=1), "within_mean": inside.mean(), "within_sd": inside.std(ddof=1),
-                "within": _why_none(study, row, inside),
+                "n_within": len(both), "tau_there": both["tau"].mean(), "pairs": int(mine["pairs"].sum()),
+                "pairs_all": int(mine["pairs_all"].sum()), "members": len(members),
+                "members_differ": sum(_differs(frame, t) for t in members), "within": _why_none(mine),
             }
         )  # fmt: skip
     said = []
@@ -146,19 +163,24 @@ def _too_few(study: Study) -> list[str]:
     return [] if n > 1 else [f"Rank stability{study.label}: left out, {n} embedder has no ranking."]
 
 
-def _why_none(study: Study, row: str, inside: pd.Series[float]) -> str:
-    if not _varies(study, row):
-        return IDENTICAL
-    if study.cells.loc[study.cells["axis"] != ORIGINAL, "seed"].nunique() < 2:
+def _why_none(mine: pd.DataFrame) -> str:
+    """Return why a row has no tau between seeds; empty where it has one."""
+    if mine["pairs_all"].sum() == 0:
         return "one seed"
-    return "" if len(inside) else "no tau"
+    if mine["pairs"].sum() == 0:
+        return IDENTICAL
+    return "" if mine.dropna(subset=["tau", "within"]).shape[0] else "no tau"
 
 
-def _varies(study: Study, row: str) -> bool:
-    """Return whether the seeds of a transformation, or of one in an axis or the total, can differ."""
+def _differs(frame: pd.DataFrame, transformation: str) -> bool:
+    """Return whether a pair of seeds of a transformation can differ on any dataset."""
+    return bool(frame.loc[frame["row"] == transformation, "pairs"].sum())
+
+
+def _members(study: Study, row: str) -> list[str]:
+    """Return the transformations of a row: itself, or those of an axis or of the total."""
     axes = study.names.axes
-    members = {t for t in axes if row in {t, axes[t], TOTAL}}
-    return bool(members & study.names.varying.get(study.generator, frozenset()))
+    return [t for t in axes if row in {t, axes[t], TOTAL}]
 
 
 def _by_seed(study: Study) -> dict[int, pd.DataFrame]:
@@ -173,14 +195,19 @@ def _by_seed(study: Study) -> dict[int, pd.DataFrame]:
     return found
 
 
-def _within(seeds: Mapping[int, pd.DataFrame], dataset: str, row: str, embedders: pd.Index) -> float:
+def _seed_columns(
+    seeds: Mapping[int, pd.DataFrame], dataset: str, row: str, embedders: pd.Index
+) -> dict[int, Floats]:
+    """Return by seed the scores of the embedders in a row of the table; seeds that lack one are left out."""
+    found = {s: f[row].xs(dataset, level="dataset").reindex(embedders).to_numpy() for s, f in seeds.items()}
+    return {s: values for s, values in found.items() if np.isfinite(values).all()}
+
+
+def _within(scores: Mapping[int, Floats], pairs: Sequence[tuple[int, int]]) -> float:
     """Return the mean tau over pairs of seeds; NaN if there is no pair or no ranking."""
-    columns = [s[row].xs(dataset, level="dataset").reindex(embedders).to_numpy() for s in seeds.values()]
-    columns = [c for c in columns if np.isfinite(c).all()]
-    pairs = list(combinations(columns, 2))
     if not pairs:
         return float("nan")
-    first, second = (np.array([p[i] for p in pairs]) for i in (0, 1))
+    first, second = (np.array([scores[p[i]] for p in pairs]) for i in (0, 1))
     values = _kendall(first, second)
     kept = values[np.isfinite(values)]
     return float(kept.mean()) if len(kept) else float("nan")
@@ -192,15 +219,31 @@ def _spread(study: Study) -> tuple[Sequence[Mapping[str, object]], Sequence[str]
         return [], [f"Spread over seeds{study.label}: left out, the run has one seed."]
     found: list[dict[str, object]] = []
     for name in study.names.axes:
-        cells = rewritten[rewritten["transformation"] == name].dropna(subset=["value"])
-        sd = cells.groupby(["embedder", "dataset"])["value"].std(ddof=1).dropna()
-        varies = _varies(study, name)
+        sd, pairs, pairs_all = _seed_sds(study, rewritten[rewritten["transformation"] == name], name)
         found.append(
             {
-                "transformation": name, "n_cells": len(sd),
-                "sd_mean": sd.mean() if varies else float("nan"),
-                "sd_max": sd.max() if varies else float("nan"),
-                "within": "" if varies else IDENTICAL,
+                "transformation": name, "n_cells": len(sd), "sd_mean": sd.mean(), "sd_max": sd.max(),
+                "pairs": pairs, "pairs_all": pairs_all,
+                "within": IDENTICAL if pairs_all and not pairs else "",
             }
         )  # fmt: skip
     return found, []
+
+
+def _seed_sds(study: Study, cells: pd.DataFrame, transformation: str) -> tuple[pd.Series[float], int, int]:
+    """Return the SD over seeds of each cell that has one, and the pairs of seeds that can differ, of all.
+
+    The SD is the root of half the mean squared difference between pairs of seeds, which is the sample SD
+    where all pairs can differ.
+    """
+    found: list[float] = []
+    kept = every = 0
+    for dataset, part in cells.groupby("dataset", sort=False):
+        wide = part.pivot(index="embedder", columns="seed", values="value")  # noqa: PD010  # repeats must raise
+        seeds = [int(str(s)) for s in wide.columns[wide.notna().any()]]
+        pairs = study.seeds.pairs(study.generator, str(dataset), [transformation], seeds)
+        kept, every = kept + len(pairs), every + len(seeds) * (len(seeds) - 1) // 2
+        if pairs:
+            apart = pd.concat([(wide[a] - wide[b]) ** 2 / 2 for a, b in pairs], axis=1)
+            found += np.sqrt(apart.mean(axis=1)).dropna().tolist()
+    return pd.Series(found, dtype=np.float64), kept, every
