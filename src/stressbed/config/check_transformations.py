@@ -77,7 +77,7 @@ def _steps(entry: TransformationEntry, where: str) -> Problem:
         yield ConfigError(
             "a step needs a drawn language, but `draw` is `none`",
             where=f"{where}, key 'draw'",
-            allowed="subset, text",
+            allowed="dataset, subset, text",
         )
     if not drawn and entry.draw != "none":
         yield ConfigError(
@@ -118,7 +118,7 @@ def check_pair(entry: TransformationEntry, dataset: DatasetEntry) -> Problem:
     tags = [*entry.pool, *(t for ts in dataset.languages.values() for t in ts)]
     if entry.draw == "none" or not entry.pool or not all(map(is_valid, tags)):
         return
-    if all(_nothing_left(entry, dataset.languages.get(s, [])) for s in dataset.subsets):
+    if all(_nothing_left(entry, dataset, s) for s in dataset.subsets):
         spoken = dict.fromkeys(t for s in dataset.subsets for t in dataset.languages.get(s, []))
         yield ConfigError(
             "the language pool leaves nothing to draw, in any subset",
@@ -128,10 +128,17 @@ def check_pair(entry: TransformationEntry, dataset: DatasetEntry) -> Problem:
         )
 
 
-def _nothing_left(entry: TransformationEntry, languages: list[str]) -> bool:
+_PAIRS = frozenset({"STS", "STR", "PairClassification", "BitextMining"})
+"""Task types whose rows hold one text of each of a subset's two languages."""
+
+
+def _nothing_left(entry: TransformationEntry, dataset: DatasetEntry, subset: str) -> bool:
     """Return whether a subset is left without a choice; one text without one is enough."""
+    languages = dataset.languages.get(subset, [])
     if entry.exclude == "none":
         return False
     if entry.exclude == "subset" or entry.draw == "subset":
+        return not remaining(entry.pool, languages)
+    if entry.exclude == "row" and dataset.task_type in _PAIRS and len(languages) == 2:
         return not remaining(entry.pool, languages)
     return any(not remaining(entry.pool, [language]) for language in languages)

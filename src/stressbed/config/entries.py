@@ -267,12 +267,20 @@ class TransformationEntry(Strict):
     label: GivenLabel = Field(description="Name in tables and figures.")
     axis: Axis = Field(description="Axis it belongs to.")
     steps: list[Step] = Field(min_length=1, max_length=2, description="One or two LLM calls.")
-    draw: Literal["none", "subset", "text"] = Field(
-        default="none", description="Whether a language is drawn once per subset or for each text."
+    draw: Literal["none", "dataset", "subset", "text"] = Field(
+        default="none",
+        description=(
+            "Whether a language is drawn once per dataset, once per subset or for each text. A text that may "
+            "not have the dataset's language takes the next one of the draw."
+        ),
     )
     pool: list[str] = Field(default=[], description="Languages that may be drawn.")
-    exclude: Literal["none", "source", "subset"] = Field(
-        default="none", description="Languages that may not be drawn: the text's own, or all of the subset."
+    exclude: Literal["none", "source", "row", "subset"] = Field(
+        default="none",
+        description=(
+            "Languages that may not be drawn: the text's own, those of its row (both sides of a pair), or all "
+            "of the subset."
+        ),
     )
     fields: Literal["all", "queries", "documents"] = Field(default="all", description="Texts it touches.")
     kind: Literal["rewrite", "summarise", "expand"] = Field(

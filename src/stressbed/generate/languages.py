@@ -17,6 +17,9 @@ from stressbed.fingerprint import text_digest
 if TYPE_CHECKING:
     import pandas as pd
 
+ONE_SUBSET = "default"
+"""Stands for the subset where a language is drawn for a whole dataset: those of one subset draw alike either way."""
+
 UNKNOWN = frozenset({"und", "mul", "mis", "zxx"})
 """ISO 639 codes that name no one language."""
 
@@ -143,46 +146,70 @@ def assign(
         languages: All languages of each subset, from the manifest.
     """
     chosen = touched(texts, entry.fields)
-    pools, absent = _pools(entry, chosen, languages)
-    there = chosen[~chosen["subset"].isin(list(absent))]
+    excluded = _excluded(entry, chosen, languages)
+    pools, absent = _pools(entry, chosen, excluded)
+    there = ~chosen["subset"].isin(list(absent))
+    kept = chosen[there]
     if entry.draw == "none":
-        return Assignment(there, [None] * len(there), absent)
+        return Assignment(kept, [None] * len(kept), absent)
     columns = ("subset", "language", "split", "field", "row", "position", "text")
+    left_out = [e for e, is_there in zip(excluded, there, strict=True) if is_there]
     drawn: list[str | None] = []
-    for subset, source, split, where, row, position, text in zip(
-        *(there[c].tolist() for c in columns), strict=True
+    for out, subset, source, split, where, row, position, text in zip(
+        left_out, *(kept[c].tolist() for c in columns), strict=True
     ):
-        if entry.draw == "subset":
+        if entry.draw == "dataset":
+            place = ["target", dataset, ONE_SUBSET]
+        elif entry.draw == "subset":
             place = ["target", dataset, subset]
         elif entry.steps[0].language == "intermediate":
             place = ["intermediate", identity(source), text]
         else:
             place = ["cross", dataset, subset, split, where, row, str(position)]
-        drawn.append(draw(pools[subset, source], seed, *place))
-    return Assignment(there, drawn, absent)
+        drawn.append(draw(pools[out], seed, *place))
+    return Assignment(kept, drawn, absent)
+
+
+def _excluded(
+    entry: TransformationEntry, texts: pd.DataFrame, languages: Mapping[str, Sequence[str]]
+) -> list[tuple[str, ...]]:
+    """Return the languages that each text may not be asked in."""
+    sources = texts["language"].tolist()
+    if entry.draw == "none" or entry.exclude == "none":
+        return [()] * len(texts)
+    if entry.exclude == "row":
+        row = list(zip(*(texts[c].tolist() for c in ("subset", "split", "row")), strict=True))
+        of_row: dict[tuple[str, str, str], dict[str, None]] = {}
+        for key, source in zip(row, sources, strict=True):
+            of_row.setdefault(key, {})[source] = None
+        return [tuple(of_row[key]) for key in row]
+    if entry.exclude == "source" and entry.draw != "subset":
+        return [(source,) for source in sources]
+    spoken: dict[str, dict[str, None]] = {}
+    for subset, source in texts[["subset", "language"]].drop_duplicates().itertuples(index=False):
+        own = languages.get(subset, []) if entry.exclude == "subset" else []
+        spoken.setdefault(subset, dict.fromkeys(own))[source] = None
+    return [tuple(spoken[subset]) for subset in texts["subset"].tolist()]
 
 
 def _pools(
-    entry: TransformationEntry, texts: pd.DataFrame, languages: Mapping[str, Sequence[str]]
-) -> tuple[dict[tuple[str, str], list[str]], dict[str, str]]:
-    """Return what may be drawn by (subset, source language), and subset -> reason where nothing may.
+    entry: TransformationEntry, texts: pd.DataFrame, excluded: Sequence[tuple[str, ...]]
+) -> tuple[dict[tuple[str, ...], list[str]], dict[str, str]]:
+    """Return what may be drawn by what is excluded, and subset -> reason where nothing may.
 
     One text without a choice makes its whole subset absent: half a pair cannot be scored.
     """
-    pools: dict[tuple[str, str], list[str]] = {}
+    pools: dict[tuple[str, ...], list[str]] = {}
     absent: dict[str, str] = {}
     if entry.draw == "none":
         return pools, absent
     needs_source = any(step.language == "source" for step in entry.steps)
-    found = texts[["subset", "language"]].drop_duplicates()
-    sources = found.groupby("subset", sort=False)["language"].agg(list).to_dict()
-    for subset, source in found.itertuples(index=False):
-        together = entry.exclude == "subset" or entry.draw == "subset"
-        own = [*languages.get(subset, []), *sources[subset]] if entry.exclude == "subset" else sources[subset]
-        excluded = [] if entry.exclude == "none" else (own if together else [source])
-        pools[subset, source] = remaining(entry.pool, excluded)
-        if not pools[subset, source]:
-            names = ", ".join(sorted({english_name(tag) for tag in excluded})) or "nothing"
+    places = zip(texts["subset"].tolist(), texts["language"].tolist(), excluded, strict=True)
+    for subset, source, out in dict.fromkeys(places):
+        if out not in pools:
+            pools[out] = remaining(entry.pool, out)
+        if not pools[out]:
+            names = ", ".join(sorted({english_name(tag) for tag in out})) or "nothing"
             pool = ", ".join(entry.pool) or "empty"
             absent[subset] = f"no language left to draw: pool {pool}; excluded {names}"
         elif needs_source and not is_known(source):

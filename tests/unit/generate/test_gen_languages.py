@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from stressbed.config.entries import Step, TransformationEntry
 from stressbed.errors import ConfigError
+from stressbed.fingerprint import text_digest
 from stressbed.generate.languages import assign, draw, english_name, identity, remaining
 
 POOL = ["spa-Latn", "fra-Latn", "deu-Latn", "tur-Latn", "arb-Arab"]
@@ -173,3 +174,49 @@ def test_draws_do_not_depend_on_which_other_texts_there_are():
     whole = assign(entry(), 3, dataset="d", texts=texts, languages={"default": ["eng-Latn"]})
     part = assign(entry(), 3, dataset="d", texts=texts[20:30], languages={"default": ["eng-Latn"]})
     assert part.languages == whole.languages[20:30]
+
+
+def test_one_target_per_dataset_and_a_row_of_that_language_takes_the_next():
+    subsets = {"en": ["eng-Latn"], "es": ["spa-Latn"], "fr": ["fra-Latn"], "de": ["deu-Latn"], "tr": ["tur-Latn"]}
+    texts = texts_frame([(s, tags[0], "both", f"{s} {i}") for s, tags in subsets.items() for i in range(3)])
+    e = entry(draw="dataset", exclude="row")
+    seen = set()
+    for seed in range(20):
+        drawn = assign(e, seed, dataset="d", texts=texts, languages=subsets).languages
+        ranking = sorted(POOL, key=lambda t: draw_rank(t, seed), reverse=True)
+        expected = [
+            next(t for t in ranking if identity(t) != identity(source)) for source in texts["language"]
+        ]
+        assert drawn == expected
+        assert len(set(drawn)) <= 2  # the drawn one, and the next for rows in the drawn one
+        seen.add(drawn[0])
+    assert len(seen) > 2
+
+
+def draw_rank(tag, seed):
+    """The hash that decides a draw, as docs/transformations.md tells it."""
+    return text_digest("draw", str(seed), "target", "d", "default", identity(tag))
+
+
+def test_a_pair_takes_a_language_that_neither_text_has():
+    rows = [("x", "eng-Latn", "query", "a", "0"), ("x", "fra-Latn", "document", "b", "0"),
+            ("x", "deu-Latn", "query", "c", "1"), ("x", "spa-Latn", "document", "d", "1")]  # fmt: skip
+    texts = texts_frame([r[:4] for r in rows])
+    texts["row"] = [r[4] for r in rows]
+    e = entry(draw="dataset", exclude="row", pool=["fra-Latn", "deu-Latn", "spa-Latn"])
+    for seed in range(20):
+        first, second, third, fourth = assign(
+            e, seed, dataset="d", texts=texts, languages={"x": ["eng-Latn", "fra-Latn", "deu-Latn", "spa-Latn"]}
+        ).languages
+        assert first == second != "fra-Latn"
+        assert third == fourth == "fra-Latn"
+
+
+def test_a_dataset_of_one_subset_draws_alike_per_dataset_and_per_subset():
+    texts = texts_frame([("default", "eng-Latn", "both", "a")])
+    for seed in range(20):
+        per_dataset, per_subset = (
+            assign(entry(draw=d, exclude=x), seed, dataset="d", texts=texts, languages={"default": ["eng"]}).languages
+            for d, x in (("dataset", "row"), ("subset", "subset"))
+        )
+        assert per_dataset == per_subset

@@ -45,7 +45,7 @@ def questions_of(plan: Plan) -> dict[str, Question]:
 
 def _question(entry: TransformationEntry) -> Question | None:
     if entry.axis == "language":
-        return {"subset": "language", "text": "mixed"}.get(entry.draw)  # type: ignore[return-value]
+        return {"dataset": "language", "subset": "language", "text": "mixed"}.get(entry.draw)  # type: ignore[return-value]
     if len(entry.steps) > 1:
         return None  # Backtranslation, Summarised Expansion: nobody does that to a text at work
     (step,) = entry.steps
