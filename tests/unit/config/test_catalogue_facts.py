@@ -70,9 +70,22 @@ def test_every_mteb_embedder_is_as_mteb_says(catalogue, tmp_path, monkeypatch):
         assert meta.similarity_fn_name.value == entry.similarity
 
 
+AUTHORS_CODE = {
+    "Banking77Classification": {
+        "mteb_task": "Banking77Classification.v2",
+        "mteb_revision": "18072d2685ea682290f7b8924d94c62acc19c0b2",
+    }
+}
+"""Where the authors' public code says which of mteb's versions of a task the paper's name means."""
+
+
 @pytest.mark.parametrize("setting", ["english", "multilingual"])
 def test_datasets_are_those_of_the_paper(setting):
-    rows = [r for r in reference("hteb_datasets.csv") if r["setting"] == setting]
+    rows = [
+        r | AUTHORS_CODE.get(r["mteb_task"], {})
+        for r in reference("hteb_datasets.csv")
+        if r["setting"] == setting
+    ]
     entries = list(listed(f"datasets/hteb-{setting}.yaml").datasets.values())
     assert [e.task for e in entries] == [r["mteb_task"] for r in rows]
     for entry, row in zip(entries, rows, strict=True):

@@ -177,7 +177,13 @@ def test_draws_do_not_depend_on_which_other_texts_there_are():
 
 
 def test_one_target_per_dataset_and_a_row_of_that_language_takes_the_next():
-    subsets = {"en": ["eng-Latn"], "es": ["spa-Latn"], "fr": ["fra-Latn"], "de": ["deu-Latn"], "tr": ["tur-Latn"]}
+    subsets = {
+        "en": ["eng-Latn"],
+        "es": ["spa-Latn"],
+        "fr": ["fra-Latn"],
+        "de": ["deu-Latn"],
+        "tr": ["tur-Latn"],
+    }
     texts = texts_frame([(s, tags[0], "both", f"{s} {i}") for s, tags in subsets.items() for i in range(3)])
     e = entry(draw="dataset", exclude="row")
     seen = set()
@@ -206,7 +212,11 @@ def test_a_pair_takes_a_language_that_neither_text_has():
     e = entry(draw="dataset", exclude="row", pool=["fra-Latn", "deu-Latn", "spa-Latn"])
     for seed in range(20):
         first, second, third, fourth = assign(
-            e, seed, dataset="d", texts=texts, languages={"x": ["eng-Latn", "fra-Latn", "deu-Latn", "spa-Latn"]}
+            e,
+            seed,
+            dataset="d",
+            texts=texts,
+            languages={"x": ["eng-Latn", "fra-Latn", "deu-Latn", "spa-Latn"]},
         ).languages
         assert first == second != "fra-Latn"
         assert third == fourth == "fra-Latn"
@@ -216,7 +226,9 @@ def test_a_dataset_of_one_subset_draws_alike_per_dataset_and_per_subset():
     texts = texts_frame([("default", "eng-Latn", "both", "a")])
     for seed in range(20):
         per_dataset, per_subset = (
-            assign(entry(draw=d, exclude=x), seed, dataset="d", texts=texts, languages={"default": ["eng"]}).languages
+            assign(
+                entry(draw=d, exclude=x), seed, dataset="d", texts=texts, languages={"default": ["eng"]}
+            ).languages
             for d, x in (("dataset", "row"), ("subset", "subset"))
         )
         assert per_dataset == per_subset

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -153,20 +154,29 @@ class LocalModel:
     def _rendered(self, request: ChatRequest) -> str:
         from jinja2.exceptions import TemplateError
 
-        messages = [{"role": role, "content": speakable(content)} for role, content in request.messages]
         try:
-            return str(
-                self.tokenizer.apply_chat_template(
-                    messages, add_generation_prompt=True, tokenize=False, **self.template_options
-                )
-            )
+            return self._templated(request.messages)
         except TemplateError as e:
+            # Some templates (Gemma 2's) know no system message: its words then begin the user's.
+            if [role for role, _ in request.messages] == ["system", "user"]:
+                words = BREAK.join(content for _, content in request.messages)
+                with contextlib.suppress(TemplateError):
+                    return self._templated((("user", words),))
             roles = ", ".join(role for role, _ in request.messages)
             raise EngineError(
                 f"the model's chat template refuses the messages: {e}",
                 where=f"generator {self.entry.id!r}, roles {roles}",
                 do="use prompts with `role: user`",
             ) from e
+
+    def _templated(self, messages: Sequence[tuple[str, str]]) -> str:
+        """Return what the model's template makes of messages, up to where the answer starts."""
+        chat = [{"role": role, "content": speakable(content)} for role, content in messages]
+        return str(
+            self.tokenizer.apply_chat_template(
+                chat, add_generation_prompt=True, tokenize=False, **self.template_options
+            )
+        )
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of an answer's tokens, special tokens left out; a base model's first paragraph."""
