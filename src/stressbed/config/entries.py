@@ -278,8 +278,8 @@ class TransformationEntry(Strict):
     exclude: Literal["none", "source", "row", "subset"] = Field(
         default="none",
         description=(
-            "Languages that may not be drawn: the text's own, those of its row (both sides of a pair), or all "
-            "of the subset."
+            "Languages that may not be drawn: the text's own, those of its row (both sides of a pair), or "
+            "all of the subset."
         ),
     )
     fields: Literal["all", "queries", "documents"] = Field(default="all", description="Texts it touches.")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ONE_SUBSET = "default"
-"""Stands for the subset where a language is drawn for a whole dataset: those of one subset draw alike either way."""
+"""Stands for the subset where one language is drawn for a whole dataset: with one subset, both draw alike."""
 
 UNKNOWN = frozenset({"und", "mul", "mis", "zxx"})
 """ISO 639 codes that name no one language."""
