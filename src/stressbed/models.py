@@ -73,6 +73,20 @@ def model_folder(source: ModelSource, *, cache: Path, folder: Path | None = None
     return _converted(gguf, cache)
 
 
+def cached_folder(source: ModelSource) -> Path | None:
+    """Return the folder of a hub model that the hub's cache on this machine holds, without asking the hub."""
+    if not HUB_ID.fullmatch(source.model):
+        return None
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    kept = Path(HF_HUB_CACHE) / f"models--{source.model.replace('/', '--')}"
+    revision = source.revision or "main"
+    named = kept / "refs" / revision
+    commit = named.read_text(encoding="utf-8").strip() if named.is_file() else revision
+    folder = kept / "snapshots" / commit
+    return folder if folder.is_dir() else None
+
+
 def quiet_transformers() -> None:
     """Turn off the progress bars that transformers draws while it loads weights."""
     logging_module: Any = importlib.import_module("transformers.utils.logging")

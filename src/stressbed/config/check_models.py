@@ -106,9 +106,15 @@ def check_embedder(entry: EmbedderEntry, origin: Path) -> Problem:
             allowed=", ".join(POOLING),
             do=suggest(entry.pooling, POOLING),
         )
-    if entry.backend == "bm25" and entry.similarity != "dot":
+    if entry.backend == "bm25" and entry.similarity == "cosine":
         yield ConfigError(
             "the score of BM25 is a dot product", where=f"{where}, key 'similarity'", allowed="dot"
+        )
+    if entry.backend == "bm25" and entry.normalise:
+        yield ConfigError(
+            "BM25 weights scaled to length 1 are no BM25 scores",
+            where=f"{where}, key 'normalise'",
+            allowed="false",
         )
     if entry.attention == "flash_attention_2" and entry.dtype == "float32":
         yield ConfigError(

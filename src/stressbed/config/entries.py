@@ -385,7 +385,12 @@ class EmbedderEntry(ModelSource):
     )
     max_length: int | None = Field(default=None, gt=0, description="Longest input in tokens.")
     pooling: str | None = Field(default=None, description="Pooling, where it is not the model's own.")
-    normalise: bool = Field(default=True, description="Scale vectors to length 1.")
+    normalise: bool = Field(
+        default=False,
+        description=(
+            "Scale vectors to length 1, in float32. `false`: they stay as the model or mteb's loader gives them."
+        ),
+    )
     instructions: dict[str, str] = Field(
         default={},
         description=(
@@ -393,7 +398,10 @@ class EmbedderEntry(ModelSource):
             "(`query`, `document`); the most specific wins."
         ),
     )
-    similarity: Literal["cosine", "dot"] = Field(default="cosine", description="Similarity function.")
+    similarity: Literal["cosine", "dot"] | None = Field(
+        default=None,
+        description="Similarity function. Default: the one that the model names, cosine where it names none.",
+    )
     dimensions: int | None = Field(
         default=None, gt=0, le=1_000_000, description="Size of its vectors, where it is a choice."
     )

@@ -45,7 +45,7 @@ def check_planted(entry: EmbedderEntry, where: str) -> Iterator[ConfigError]:
         yield ConfigError(
             "backend 'planted' needs the noise that is planted", where=where, do="add `planted: {noise: 1.0}`"
         )
-    if entry.backend == "planted" and entry.similarity != "cosine":
+    if entry.backend == "planted" and entry.similarity == "dot":
         yield ConfigError(
             "backend 'planted' has vectors of length 1", where=f"{where}, key 'similarity'", allowed="cosine"
         )

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("stressbed")
 
 HASHED = (
-    "source", "task", "task_type", "subsets", "splits", "languages", "field_languages", "main_score",
-    "min_score", "max_score", "sides",
+    "source", "task", "task_type", "subsets", "splits", "languages", "field_languages", "min_score", "max_score",
+    "sides",
 )  # fmt: skip
-"""Keys of the manifest that change a score or a rewrite; the tables' contents come besides."""
+"""Keys of the manifest that change a metric or a rewrite; the tables' contents come besides.
+
+Which metric is the main score is none of them: cells keep all metrics.
+"""
 
 
 def freeze(
@@ -72,12 +75,14 @@ def kept_folder(entry: DatasetEntry, store: Path) -> Path:
     """Return where the store keeps a frozen mteb task, whatever the entry is called."""
     from stressbed.config.catalogue import identity
 
-    return Path(store) / "frozen" / digest([identity("dataset", entry), VERSION])
+    data = entry.model_copy(update={"main_score": ""})  # it picks one of the metrics and changes no table
+    return Path(store) / "frozen" / digest([identity("dataset", data), VERSION])
 
 
 def _copy(kept: Path, entry: DatasetEntry, out: Path) -> dict[str, Any]:
     """Copy a frozen dataset, under the entry's own id, manifest last."""
-    manifest = read_manifest(kept) | {"dataset": entry.id, "licence": entry.licence}
+    own = {"dataset": entry.id, "licence": entry.licence, "main_score": entry.main_score}
+    manifest = read_manifest(kept) | own
     _clear(out)
     for table in manifest["tables"]:
         source, target = kept / table["path"], out / table["path"]

@@ -30,6 +30,15 @@ class Embedder(Protocol):
         """How many strings `encode` takes at once; never part of a vector's identity."""
         ...
 
+    @property
+    def similarity(self) -> str:
+        """The function that compares its vectors: `cosine` or `dot`.
+
+        Raises:
+            EmbedError: The model names another one.
+        """
+        ...
+
     def context(self, role: str, manifest: Manifest) -> str:
         """Return what decides a vector besides role and string: the instruction put in front, as a rule."""
         ...

@@ -110,8 +110,9 @@ def embed(
     done = _encode(_missing(keys, contexts, store), embedder, manifest, store, where, probing=probing)
     dimension = store.dimension or 0
     shared = _shared(
-        entry=entry,
+        embedder=entry.id,
         identity=embedder_identity,
+        similarity=embedder.similarity,
         fitted_on=embedder.fitted_on,
         dataset=dataset,
         manifest=manifest,
@@ -192,8 +193,9 @@ def _encode(
 
 def _shared(
     *,
-    entry: EmbedderEntry,
+    embedder: str,
     identity: str,
+    similarity: str,
     fitted_on: str,
     dataset: str,
     manifest: Mapping[str, Any],
@@ -202,12 +204,12 @@ def _shared(
 ) -> dict[str, Any]:
     """Return what the embedding manifests of all variants say alike."""
     return {
-        "embedder": entry.id,
+        "embedder": embedder,
         "embedder_identity": identity,
         "fitted_on": fitted_on,
         "dataset": dataset,
         "dataset_hash": manifest["content_hash"],
-        "similarity": entry.similarity,
+        "similarity": similarity,
         "contexts": contexts,
         "dimension": dimension,
         "stage_version": stage.VERSION,

@@ -13,7 +13,7 @@ from stressbed.errors import ScoreError
 from stressbed.fingerprint import digest
 from stressbed.paths import Cell
 from stressbed.score import TASK_SEED, VERSION
-from stressbed.score.evaluate import SubsetScore
+from stressbed.score.items import behind
 from stressbed.score.variant import VariantFacts
 
 OK, FAILED, ABSENT = "ok", "failed", "absent"
@@ -62,15 +62,18 @@ def read_embedding(path: Path, identity: str, facts: VariantFacts) -> dict[str, 
 
 
 def fingerprint(
-    manifest: Mapping[str, Any], facts: VariantFacts, embedder_identity: str, fitted_on: str | None
+    manifest: Mapping[str, Any], facts: VariantFacts, embedder_identity: str, embedding: Mapping[str, Any]
 ) -> str:
-    """Return the hash of everything that decides a cell's record, coordinates apart.
+    """Return the hash of everything that decides a cell's metrics, coordinates apart.
+
+    The main score is not part of it: all metrics are kept, and the main score is one of them.
 
     Args:
         manifest: Of the frozen dataset.
         facts: Of the variant.
         embedder_identity: Of the embedder.
-        fitted_on: Hash of the texts that the embedder was fitted on, if it is fitted.
+        embedding: Manifest of the vectors: the texts that the embedder was fitted on, what was sent before
+            the texts of each role, and how vectors are compared.
     """
     return digest(
         {
@@ -81,9 +84,10 @@ def fingerprint(
             "flagged": [facts.flagged, facts.retried],
             "n_texts": facts.n_texts,
             "embedder": embedder_identity,
-            "fitted_on": fitted_on or "",
+            "fitted_on": embedding.get("fitted_on") or "",
+            "contexts": dict(embedding["contexts"]),
+            "similarity": embedding["similarity"],
             "task_seed": TASK_SEED,
-            "metric": manifest["main_score"],
             "subsets": list(manifest["subsets"]),
             "splits": list(manifest["splits"]),
             "versions": [str(manifest.get("stage_version", "")), embed.VERSION, VERSION],
@@ -121,38 +125,36 @@ def written(record: Mapping[str, Any]) -> str:
     return "".join(parts) + "\n"
 
 
-def mean_score(found: Sequence[SubsetScore]) -> float | None:
-    """Return the mean over splits and subsets in points of 100, as mteb aggregates.
-
-    None if there is none, or if one of them has no score.
-    """
-    import numpy as np
-
-    mains = [s.main for s in found]
-    if not mains or None in mains:
-        return None
-    return float(np.mean(mains)) * 100  # type: ignore[arg-type]
-
-
 def body(
+    evaluation: Mapping[str, Any],
     *,
     manifest: Mapping[str, Any],
     facts: VariantFacts,
-    found: Sequence[SubsetScore],
-    matched: Sequence[SubsetScore] | None,
-    row_ids: Mapping[tuple[str, str], Sequence[str]],
+    embedder: str,
+    lexical: bool = False,
 ) -> dict[str, Any]:
-    """Return a cell's record without coordinates and provenance.
+    """Return a cell's record without coordinates and provenance, for the present main score.
 
     Args:
+        evaluation: All metrics and items (`stressbed.score.compute.compute_cell`).
         manifest: Of the frozen dataset.
         facts: Of the variant.
-        found: Its scores.
-        matched: Scores of the original on the same rows and subsets, where they are not the original's own.
-        row_ids: Where rows were dropped: (subset, split) -> ids of the rows that are left.
+        embedder: Catalogue id, for the words of a failed cell.
+        lexical: Whether the embedder knows words only: of a rewrite it may know none.
+
+    Raises:
+        ScoreError: mteb has no such score.
     """
-    by_place = {(m.subset, m.split): m for m in matched or ()}
-    subsets = [_subset(s, manifest, by_place.get((s.subset, s.split))) for s in found]
+    main = manifest["main_score"]
+    found = [_score_of(s, main, manifest) for s in evaluation["subsets"]]
+    matched = [_score_of(s, main, manifest) for s in evaluation["matched"] or ()]
+    if _only_zeros(evaluation):
+        # Whatever a metric says of them, it says nothing of a model; of an index of words it may be the truth.
+        counts = lexical and facts.n_texts is not None
+        nothing = f"every vector of {embedder} is zero"
+        found = [s if counts and s.main is not None else _Score(s.of, None, nothing) for s in found]
+    by_place = {(m.of["subset"], m.of["split"]): m for m in matched}
+    subsets = [_subset(s, manifest, by_place.get((s.of["subset"], s.of["split"]))) for s in found]
     subsets += [
         _absent(subset, split, manifest, facts.absent[subset])
         for split in manifest["splits"]
@@ -162,40 +164,95 @@ def body(
     errors = [f"{s['subset']}/{s['split']}: {s['reason']}" for s in subsets if s["status"] == FAILED]
     status = FAILED if errors else (OK if found else ABSENT)
     reasons = [f"{s['subset']}/{s['split']}: {s['reason']}" for s in subsets if s["status"] == ABSENT]
+    scored = {(s.of["subset"], s.of["split"]) for s in found if s.main is not None}
     return {
         "task": manifest["task"],
         "task_type": manifest["task_type"],
         "status": status,
         "error": "; ".join(errors if status == FAILED else reasons if status == ABSENT else []),
-        "metric": manifest["main_score"],
+        "metric": main,
         "higher_is_better": True,
-        "score": mean_score(found) if status == OK else None,
+        "score": _mean(found) if status == OK else None,
         "subsets": subsets,
-        "n_items": sum(s.n_items for s in found),
+        "n_items": sum(s.of["n_items"] for s in found),
         "n_texts": facts.n_texts,
         "fallbacks": facts.outcomes.get("fallback", 0),
         "flagged": facts.flagged,
         "retried": facts.retried,
         "dropped": facts.outcomes.get("dropped", 0),
-        "original_matched": mean_score(matched) if matched and status == OK else None,
-        "items": [record for s in found for record in _items(s, row_ids)],
+        "vectors": evaluation["vectors"],
+        "zero_vectors": evaluation["zero_vectors"],
+        "original_matched": _mean(matched) if matched and status == OK else None,
+        "items": [
+            {k: b[k] for k in ("subset", "split", "unit")}
+            | {"metric": metric, "ids": b["ids"], "values": b["values"][metric]}
+            for b in evaluation["items"]
+            if (b["subset"], b["split"]) in scored
+            for metric in behind(b["values"], main)
+        ],
     }
 
 
-def _subset(found: SubsetScore, manifest: Mapping[str, Any], matched: SubsetScore | None) -> dict[str, Any]:
-    error = found.error
+@dataclass(frozen=True)
+class _Score:
+    """The main score of a subset's metrics in mteb's own unit, or why there is none."""
+
+    of: Mapping[str, Any]
+    main: float | None
+    error: str
+
+    @property
+    def score(self) -> float | None:
+        """The score in points of 100."""
+        return None if self.main is None else self.main * 100
+
+
+def _score_of(of: Mapping[str, Any], main: str, manifest: Mapping[str, Any]) -> _Score:
+    if of["error"]:
+        return _Score(of, None, of["error"])
+    if main in of["undefined"]:
+        return _Score(of, None, f"{main} is undefined on these data")
+    if main not in of["metrics"]:
+        raise ScoreError(
+            f"mteb gives no score {main!r}",
+            where=f"dataset {manifest.get('dataset', manifest['task'])!r}, key 'main_score'",
+            allowed=", ".join([*of["metrics"], *of["undefined"]]),
+        )
+    return _Score(of, of["metrics"][main], "")
+
+
+def _only_zeros(evaluation: Mapping[str, Any]) -> bool:
+    return bool(0 < evaluation["vectors"] == evaluation["zero_vectors"])
+
+
+def _mean(scores: Sequence[_Score]) -> float | None:
+    """Return the mean over splits and subsets in points of 100, as mteb aggregates.
+
+    None if there is none, or if one of them has no score.
+    """
+    import numpy as np
+
+    mains = [s.main for s in scores]
+    if not mains or None in mains:
+        return None
+    return float(np.mean(mains)) * 100  # type: ignore[arg-type]
+
+
+def _subset(found: _Score, manifest: Mapping[str, Any], matched: _Score | None) -> dict[str, Any]:
+    error, of = found.error, found.of
     if not error and matched is not None and matched.error:
         error = f"the matched original: {matched.error}"
+    named = {} if found.main is None else {"main_score": found.main}
     return {
-        "subset": found.subset,
-        "split": found.split,
-        "languages": manifest["languages"].get(found.subset, []),
+        "subset": of["subset"],
+        "split": of["split"],
+        "languages": manifest["languages"].get(of["subset"], []),
         "score": None if error else found.score,
-        "n_items": found.n_items,
+        "n_items": of["n_items"],
         "status": FAILED if error else OK,
         "reason": error,
         "original_matched": None if matched is None else matched.score,
-        "metrics": found.metrics,
+        "metrics": {**of["metrics"], **named},
     }
 
 
@@ -211,26 +268,3 @@ def _absent(subset: str, split: str, manifest: Mapping[str, Any], reason: str) -
         "original_matched": None,
         "metrics": {},
     }
-
-
-def _items(found: SubsetScore, row_ids: Mapping[tuple[str, str], Sequence[str]]) -> list[dict[str, Any]]:
-    """Return the items of a subset; numbers become the original's row numbers where rows were dropped."""
-    left = row_ids.get((found.subset, found.split))
-    records = []
-    for items in found.items:
-        ids: list[str] | None = None if items.ids is None else list(items.ids)
-        if left is not None and items.unit == "pair":
-            ids = list(left)
-        elif left is not None and items.unit == "summary" and ids is not None:
-            ids = [left[int(i)] for i in ids]
-        records.append(
-            {
-                "subset": found.subset,
-                "split": found.split,
-                "unit": items.unit,
-                "metric": items.metric,
-                "ids": ids,
-                "values": list(items.values),
-            }
-        )
-    return records

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+import math
 from typing import TYPE_CHECKING, Any
 
-from stressbed.score.cell import CellJob, body
+from stressbed.score.cell import CellJob
 from stressbed.score.variant import VariantFacts, VariantTexts, read_texts
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from stressbed.config.entries import EmbedderEntry
     from stressbed.embed.vectors import VectorStore
     from stressbed.score.evaluate import SubsetScore
+    from stressbed.score.items import Items
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Setting:
 def compute_cell(
     setting: Setting, job: CellJob, facts: VariantFacts, embedding: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the record of a cell, without coordinates and provenance.
+    """Return all metrics of a cell and all values per item, whatever the main score is.
 
     Where rows were dropped or subsets are absent, the original is scored on the rows and subsets
     that are left, so that the difference stays paired.
@@ -77,13 +79,13 @@ def compute_cell(
     encoder = LookupEncoder(
         setting.vectors(embedding),
         contexts=contexts_of(embedding, setting.entry, manifest),
-        similarity=setting.entry.similarity,
+        similarity=embedding["similarity"],
         name=job.cell.embedder,
         where=f"{job.cell.embedder}/{job.cell.dataset}/{job.cell.variant}",
     )
 
     def scores(replacements: Mapping[int, str]) -> list[SubsetScore]:
-        """Return the scores on what is left of the data, with these texts in place of the original ones."""
+        """Return the metrics on what is left of the data, with these texts in place of the original ones."""
         task = thaw(setting.dataset_folder)
         try:
             if replacements or new.dropped:
@@ -93,9 +95,47 @@ def compute_cell(
         return evaluate_task(task, encoder, subsets=subsets, splits=manifest["splits"])
 
     found = scores(new.replacements) if subsets else []
+    vectors, zero = encoder.looked_up()
     matched = scores({}) if subsets and (new.dropped or facts.absent) else None
     left = rows_left(manifest, setting.texts, new)
-    return body(manifest=manifest, facts=facts, found=found, matched=matched, row_ids=left)
+    return {
+        "subsets": [_metrics(s) for s in found],
+        "matched": None if matched is None else [_metrics(s) for s in matched],
+        "vectors": vectors,
+        "zero_vectors": zero,
+        "items": [_items(s, items, left) for s in found for items in s.items],
+    }
+
+
+def _metrics(found: SubsetScore) -> dict[str, Any]:
+    """Return a subset's metrics as JSON can hold them."""
+    return {
+        "subset": found.subset,
+        "split": found.split,
+        "n_items": found.n_items,
+        "error": found.error,
+        "metrics": found.metrics,
+        "undefined": list(found.undefined),
+    }
+
+
+def _items(
+    found: SubsetScore, items: Items, row_ids: Mapping[tuple[str, str], Sequence[str]]
+) -> dict[str, Any]:
+    """Return the items of a subset; numbers become the original's row numbers where rows were dropped."""
+    left = row_ids.get((found.subset, found.split))
+    ids: list[str] | None = None if items.ids is None else list(items.ids)
+    if left is not None and items.unit == "pair":
+        ids = list(left)
+    elif left is not None and items.unit == "summary" and ids is not None:
+        ids = [left[int(i)] for i in ids]
+    return {
+        "subset": found.subset,
+        "split": found.split,
+        "unit": items.unit,
+        "ids": ids,
+        "values": {m: [v if math.isfinite(v) else None for v in of] for m, of in items.values.items()},
+    }
 
 
 def contexts_of(

@@ -21,39 +21,34 @@ DATA_ERRORS = (ValueError, ZeroDivisionError)
 
 @dataclass(frozen=True)
 class SubsetScore:
-    """The score of one subset in one split.
+    """All metrics of one subset in one split.
 
     Attributes:
-        main: mteb's main score in mteb's own unit, or None if it could not be computed.
-        n_items: Test texts, pairs, queries, documents or clustered texts that it covers.
-        error: Why there is no score, or "".
-        metrics: mteb's other metrics in mteb's own units, where they are finite numbers.
+        n_items: Test texts, pairs, queries, documents or clustered texts that they cover.
+        error: Why there are none, or "".
+        metrics: mteb's metrics in mteb's own units, where they are finite numbers.
+        undefined: Names of those that are not.
         items: Values per item.
     """
 
     subset: str
     split: str
-    main: float | None
     n_items: int
     error: str
     metrics: dict[str, float]
+    undefined: tuple[str, ...]
     items: tuple[Items, ...]
-
-    @property
-    def score(self) -> float | None:
-        """The score in points of 100."""
-        return None if self.main is None else self.main * 100
 
 
 def unscored(subset: str, split: str, error: str) -> SubsetScore:
-    """Return the record of a subset that could not be scored."""
-    return SubsetScore(subset, split, None, 0, error, {}, ())
+    """Return the metrics of a subset that could not be scored: none."""
+    return SubsetScore(subset, split, 0, error, {}, (), ())
 
 
 def evaluate_task(
     task: Any, encoder: Any, *, subsets: Sequence[str], splits: Sequence[str]
 ) -> list[SubsetScore]:
-    """Return the scores of a task, one per (split, subset) in mteb's order.
+    """Return the metrics of a task, one set per (split, subset) in mteb's order.
 
     Args:
         task: A fresh mteb task with its data loaded; it must not be evaluated again, because its
@@ -95,24 +90,22 @@ def _together(
         observed = reader(Evaluated(of_subset, n_encoded))
         if subset not in subsets:
             continue
-        value = float(of_subset["main_score"])
-        undefined = "" if math.isfinite(value) else f"{task.metadata.main_score} is undefined on these data"
-        yield SubsetScore(
-            subset, split, None if undefined else value, observed.n_items, undefined,
-            _finite(of_subset), () if undefined else observed.items,
-        )  # fmt: skip
+        metrics = _numbers(of_subset)
+        finite = {name: value for name, value in metrics.items() if math.isfinite(value)}
+        undefined = tuple(name for name in metrics if name not in finite)
+        yield SubsetScore(subset, split, observed.n_items, "", finite, undefined, observed.items)
 
 
 def _n_encoded(encoder: Any) -> int:
     return sum(getattr(encoder, "encoded", {}).values())
 
 
-def _finite(scores: Any) -> dict[str, float]:
-    """Return the finite scalar metrics, without the normalised areas that nobody reads."""
+def _numbers(scores: Any) -> dict[str, float]:
+    """Return the scalar metrics by their own names, without the normalised areas that nobody reads."""
     return {
         k: float(v)
         for k, v in scores.items()
-        if not k.startswith("nauc") and _is_number(v) and math.isfinite(v)
+        if k != "main_score" and not k.startswith("nauc") and _is_number(v)
     }
 
 

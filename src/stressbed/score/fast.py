@@ -200,12 +200,29 @@ def _retrieval(task: Any, stack: contextlib.ExitStack) -> None:
 
     _put(stack, loaders, "_prepare_dataset", _columnwise(loaders._prepare_dataset))
     _put(stack, retrieval_metrics, "evaluate_abstention", lambda *_: {})
+    _keep_reciprocal_ranks(task, stack)
     for splits in task.dataset.values():
         for data in splits.values():
             if isinstance(data["corpus"], InMemory):
                 continue
             stack.callback(data.__setitem__, "corpus", data["corpus"])
             data["corpus"] = InMemory(data["corpus"])
+
+
+def _keep_reciprocal_ranks(task: Any, stack: contextlib.ExitStack) -> None:
+    """Keep each query's reciprocal ranks, which mteb averages at once, in the task's `reciprocal_ranks`."""
+    from mteb._evaluators import retrieval_metrics
+
+    mrr, kept = retrieval_metrics.mrr, []  # type: ignore[var-annotated]
+
+    def reciprocal_ranks(qrels: Any, results: Any, k_values: Any) -> Any:
+        """Return what mteb does, and keep it with the queries' ids."""
+        found = mrr(qrels, results, k_values)
+        kept.append((list(results), found))
+        return found
+
+    _put(stack, retrieval_metrics, "mrr", reciprocal_ranks)
+    _put(stack, task, "reciprocal_ranks", kept)
 
 
 def _columnwise(prepare: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,19 +17,17 @@ Unit = Literal["query", "pair", "experiment", "document", "summary"]
 
 @dataclass(frozen=True)
 class Items:
-    """One value per item.
+    """Values of items, one per item and metric.
 
     Attributes:
         unit: What an item is.
-        metric: What its value is: a metric of mteb in units of 0 to 1, or a similarity.
         ids: Names of the items, or None: they are numbered in the order of the data.
-        values: The values.
+        values: By metric: one of mteb's in units of 0 to 1, or a similarity. All that a main score may need.
     """
 
     unit: Unit
-    metric: str
     ids: tuple[str, ...] | None
-    values: tuple[float, ...]
+    values: Mapping[str, tuple[float, ...]]
 
 
 @dataclass(frozen=True)
@@ -106,93 +104,105 @@ def _floats(values: Sequence[Any]) -> tuple[float, ...]:
     return tuple(float(v) for v in values)
 
 
-def _query_key(main_score: str) -> tuple[str, str]:
-    """Return pytrec_eval's name of a metric (empty for MRR) and mteb's name of it."""
-    found = re.fullmatch(r"(ndcg|map|recall|precision|hit_rate|mrr)_at_(\d+)", main_score)
-    if found is None:
-        return ("recall_1", "accuracy") if main_score == "accuracy" else ("ndcg_cut_10", "ndcg_at_10")
-    name, k = found.groups()
-    prefix = {
-        "ndcg": "ndcg_cut_", "map": "map_cut_", "recall": "recall_",
-        "precision": "P_", "hit_rate": "success_", "mrr": "",
-    }[name]  # fmt: skip
-    return (f"{prefix}{k}" if prefix else ""), main_score
+_OF_A_QUERY = {"ndcg_cut": "ndcg", "map_cut": "map", "recall": "recall", "P": "precision", "success": "hit_rate"}
+"""pytrec_eval's names of metrics, and mteb's."""
 
 
 def _watch_retrieval(task: Any) -> Reader:
     calls = _catch(task, "task_specific_scores")
-    key, metric = _query_key(task.metadata.main_score)
 
     def read(_: Evaluated) -> Observed:
         """Return the items of the last evaluation, read from the calls that were watched."""
-        per_query, qrels, results = calls[0][:3]
-        if key:
-            values = {qid: per_query[qid][key] for qid in per_query}
-        else:
-            from mteb._evaluators.retrieval_metrics import mrr
-
-            k = int(metric.rsplit("_", 1)[1])
-            values = dict(zip(results, mrr(qrels, results, [k])[f"MRR@{k}"], strict=True))
-        items = Items("query", metric, tuple(str(q) for q in values), _floats(list(values.values())))
-        return Observed(len(values), (items,))
+        per_query = calls[0][0]
+        values: dict[str, tuple[float, ...]] = {}
+        for key in next(iter(per_query.values()), {}):
+            name, _, k = key.rpartition("_")
+            if name in _OF_A_QUERY and k.isdigit():
+                values[f"{_OF_A_QUERY[name]}_at_{k}"] = _floats([of[key] for of in per_query.values()])
+        queries, ranks = task.reciprocal_ranks[0]
+        task.reciprocal_ranks.clear()
+        for key, reciprocal in ranks.items():
+            by_query = dict(zip(queries, reciprocal, strict=True))
+            values[f"mrr_at_{key.removeprefix('MRR@')}"] = _floats([by_query[q] for q in per_query])
+        if "recall_at_1" in values:
+            values["accuracy"] = values["recall_at_1"]
+        return Observed(len(per_query), (Items("query", tuple(str(q) for q in per_query), values),))
 
     return read
 
 
 def _watch_classification(task: Any) -> Reader:
     calls = _catch(task, "_calculate_scores")
-    metric = task.metadata.main_score
 
     def read(done: Evaluated) -> Observed:
-        values = [e[metric] for e in done.scores["scores_per_experiment"] if e.get(metric) is not None]
-        return Observed(len(calls[0][0]), (Items("experiment", metric, None, _floats(values)),))
+        experiments = done.scores["scores_per_experiment"]
+        names = dict.fromkeys(name for e in experiments for name, v in e.items() if _is_number(v))
+        values = {n: _floats([e[n] for e in experiments if e.get(n) is not None]) for n in names}
+        return Observed(len(calls[0][0]), (Items("experiment", None, values),))
 
     return read
 
 
-def _pair_items(task: Any, similarities: Any) -> tuple[Items, ...]:
-    prefix = task.metadata.main_score.split("_", 1)[0]
-    key, metric = _PAIR_SIMILARITIES.get(prefix, _SIMILARITY)
-    return (Items("pair", metric, None, _floats(similarities[key])),)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _all_pair_items(similarities: Any) -> tuple[Items, ...]:
-    """Return the values of every similarity that ranks the pairs in a way of its own.
+def _pair_items(similarities: Any) -> tuple[Items, ...]:
+    kinds = (_SIMILARITY, *_PAIR_SIMILARITIES.values())
+    values = {metric: _floats(similarities[key]) for key, metric in kinds if key in similarities}
+    return (Items("pair", None, values),)
+
+
+def behind(values: Mapping[str, Any], main_score: str) -> list[str]:
+    """Return the metrics among an item's values that a main score is made of, or shown by.
+
+    Args:
+        values: By metric, as `Items` holds them.
+        main_score: mteb's name of the score.
+    """
+    if "correct" in values:  # sentences of bitext: each of their values says something else
+        return list(values)
+    if main_score in values:
+        return [main_score]
+    if main_score.startswith("max_") and _SIMILARITY[1] in values:
+        return list(_ranking_apart(values))
+    prefix = main_score.split("_", 1)[0]
+    named = _PAIR_SIMILARITIES.get(prefix, _SIMILARITY)[1]
+    return [named] if named in values else []
+
+
+def _ranking_apart(values: Mapping[str, Sequence[float]]) -> Iterator[str]:
+    """Yield every similarity that ranks the pairs in a way of its own.
 
     The scores that mteb calls `max_...` are the best of several similarities. Vectors of length one
-    have the same ranks under most of them, and those need not be kept twice.
+    have the same ranks under most of them, and those need not be shown twice.
     """
     import numpy as np
     from scipy.stats import rankdata
 
-    found: list[Items] = []
     ranks: list[Any] = []
-    for key, metric in (_SIMILARITY, *_PAIR_SIMILARITIES.values()):
-        values = _floats(similarities[key])
-        own = rankdata([-v for v in values] if key.endswith("distances") else values)
+    for metric in values:
+        own = rankdata([-v for v in values[metric]] if metric.endswith("distance") else values[metric])
         if all(np.corrcoef(own, other)[0, 1] < 1 - SAME_RANKS for other in ranks):
-            found.append(Items("pair", metric, None, values))
             ranks.append(own)
-    return tuple(found)
+            yield metric
 
 
 def _watch_sts(task: Any) -> Reader:
     calls = _catch(task, "_calculate_scores")
 
     def read(_: Evaluated) -> Observed:
-        return Observed(len(calls[0][1]), _pair_items(task, calls[0][0]))
+        return Observed(len(calls[0][1]), _pair_items(calls[0][0]))
 
     return read
 
 
 def _watch_pair_classification(task: Any) -> Reader:
     calls = _catch(task, "_compute_metrics")
-    largest = task.metadata.main_score.startswith("max_")
 
     def read(_: Evaluated) -> Observed:
         similarities, labels = calls[0][:2]
-        items = _all_pair_items(similarities) if largest else _pair_items(task, similarities)
-        return Observed(len(labels), items)
+        return Observed(len(labels), _pair_items(similarities))
 
     return read
 
@@ -214,12 +224,12 @@ def _watch_bitext(task: Any) -> Reader:
         pairs = list(zip(neighbours, gold, strict=False))
         chosen, wanted = [n["corpus_id"] for n, _ in pairs], [g[1] for _, g in pairs]
         correct = [c == w for c, w in zip(chosen, wanted, strict=True)]
-        items = (
-            Items("pair", "correct", None, _floats(correct)),
-            Items("pair", "f1", None, f1_of_each(chosen, wanted)),
-            Items("pair", "similarity", None, _floats([n["score"] for n in neighbours])),
-        )
-        return Observed(len(neighbours), items)
+        values = {
+            "correct": _floats(correct),
+            "f1": f1_of_each(chosen, wanted),
+            "similarity": _floats([n["score"] for n in neighbours]),
+        }
+        return Observed(len(neighbours), (Items("pair", None, values),))
 
     return read
 
@@ -252,7 +262,6 @@ def _tagged(gold_scores: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def _watch_summarization(task: Any) -> Reader:
-    metric = task.metadata.main_score
     seen: dict[str, Any] = {}
 
     class Recording(task.evaluator):  # type: ignore[misc]
@@ -264,27 +273,31 @@ def _watch_summarization(task: Any) -> Reader:
             singles = [
                 {k: [v[i]] for k, v in distances.items()} for i in range(len(distances["human_scores"]))
             ]
-            seen["values"] = [overall(single)[metric] for single in singles]
+            seen["each"] = [overall(single) for single in singles]
             seen["documents"] = [str(row[0].document) for row in distances["human_scores"]]
             return overall(distances)
 
     task.evaluator = Recording
 
     def read(_: Evaluated) -> Observed:
-        documents = tuple(seen["documents"])
-        return Observed(len(documents), (Items("summary", metric, documents, _floats(seen["values"])),))
+        documents, each = tuple(seen["documents"]), seen["each"]
+        values = {name: _floats([e[name] for e in each]) for name in (each[0] if each else ())}
+        return Observed(len(documents), (Items("summary", documents, values),))
 
     return read
 
 
-def _watch_clustering(task: Any) -> Reader:
+def _watch_clustering(_task: Any) -> Reader:
     def read(done: Evaluated) -> Observed:
         """Return the items of the last evaluation, read from the calls that were watched."""
-        metric = task.metadata.main_score
-        key = "v_measures" if metric == "v_measure" else f"{metric}_scores"
-        values = done.scores.get(key, [done.scores["main_score"]])
-        if isinstance(values, dict):  # by level of the labels
-            values = [v for level in values.values() for v in level]
-        return Observed(done.n_encoded, (Items("experiment", metric, None, _floats(values)),))
+        values: dict[str, tuple[float, ...]] = {}
+        for name, mean in done.scores.items():
+            if not _is_number(mean) or name == "main_score" or name.endswith("_std"):
+                continue
+            single = done.scores.get("v_measures" if name == "v_measure" else f"{name}_scores", [mean])
+            if isinstance(single, dict):  # by level of the labels
+                single = [v for level in single.values() for v in level]
+            values[name] = _floats(single)
+        return Observed(done.n_encoded, (Items("experiment", None, values),))
 
     return read

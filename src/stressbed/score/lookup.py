@@ -70,6 +70,8 @@ class LookupEncoder:
         self.vectors, self.contexts, self.where = vectors, dict(contexts), where
         self._units: dict[int, tuple[Any, Any]] | None = None if similarity == "dot" else {}
         self.encoded: dict[str, int] = {}
+        self._seen: list[NDArray[np.int64]] = []
+        self._zero: list[NDArray[np.int64]] = []
         # The enumeration member is needed: `create_empty` does not make one of a string.
         function = ScoringFunction(similarity)
         self.mteb_model_meta = ModelMeta.create_empty(
@@ -109,7 +111,15 @@ class LookupEncoder:
                 do="embed again with `snakemake --forcerun embed`; what is stored is not encoded twice",
             )
         self.encoded[hf_split] = self.encoded.get(hf_split, 0) + len(strings)
-        return np.asarray(self.vectors.rows(positions), dtype=np.float32)
+        rows = np.asarray(self.vectors.rows(positions), dtype=np.float32)
+        self._seen.append(positions)
+        self._zero.append(positions[~rows.any(axis=1)])
+        return rows
+
+    def looked_up(self) -> tuple[int, int]:
+        """Return how many different vectors were asked for so far, and how many of them are zero."""
+        counts = [len(np.unique(np.concatenate(p))) if p else 0 for p in (self._seen, self._zero)]
+        return counts[0], counts[1]
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
         """Return the similarity of every vector with every other, a torch tensor of shape (n, m)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections import Counter
@@ -13,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stressbed.errors import ScoreError, StoreError
-from stressbed.score.cell import CellJob, fingerprint, read_embedding, written
+from stressbed.score.cell import CellJob, body, fingerprint, read_embedding, written
 from stressbed.score.compute import Setting, compute_cell
+from stressbed.score.kept import pack, unpack
 from stressbed.score.provenance import versions
 from stressbed.score.variant import VariantFacts, read_facts
 from stressbed.stopping import between_batches
@@ -31,6 +31,14 @@ KIND = "cells"
 """The cells' folder in the store."""
 
 ORIGINAL_AXIS = "original"
+
+LEXICAL = frozenset({"tf", "tfidf-svd", "bm25"})
+"""Backends for which a text without a word that they know is a zero vector, by their nature."""
+
+PROVENANCE = (
+    "fingerprint", "dataset_hash", "texts_hash", "embedder_identity", "versions", "seconds", "created",
+)  # fmt: skip
+"""What an entry of the store and a cell's file say alike."""
 
 log = logging.getLogger("stressbed")
 
@@ -110,16 +118,24 @@ def _from_store(
     """Return a cell's record from the store, and whether it had to be computed and put there first."""
     facts = read_facts(job.transform)
     embedding = read_embedding(job.embedding, setting.embedder_identity, facts)
-    key = fingerprint(setting.manifest, facts, setting.embedder_identity, embedding.get("fitted_on"))
+    key = fingerprint(setting.manifest, facts, setting.embedder_identity, embedding)
     stored = store.get(KIND, key)
     computed = stored is None
     if stored is None:
-        record = _computed(setting, job, facts, embedding) | {"fingerprint": key}
-        stored = json.dumps(record, allow_nan=False).encode()
-        store.put(KIND, key, stored)
+        evaluation = _computed(setting, job, facts, embedding) | {"fingerprint": key}
+        store.put(KIND, key, pack(evaluation))
+    else:
+        evaluation = unpack(stored)
+    record = body(
+        evaluation,
+        manifest=setting.manifest,
+        facts=facts,
+        embedder=job.cell.embedder,
+        lexical=setting.entry.backend in LEXICAL,
+    ) | {name: evaluation[name] for name in PROVENANCE}
+    if computed:
         _report(number, total, job, record)
-    found: dict[str, Any] = json.loads(stored)
-    return found, computed
+    return record, computed
 
 
 def stale_cells(
@@ -150,16 +166,15 @@ def _is_stored(manifest: Mapping[str, Any], embedder_identity: str, job: CellJob
         embedding = read_embedding(job.embedding, embedder_identity, facts)
     except (FileNotFoundError, ScoreError, StoreError):
         return False
-    return store.has(KIND, fingerprint(manifest, facts, embedder_identity, embedding.get("fitted_on")))
+    return store.has(KIND, fingerprint(manifest, facts, embedder_identity, embedding))
 
 
 def _computed(
     setting: Setting, job: CellJob, facts: VariantFacts, embedding: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a cell's record with its provenance, without coordinates and fingerprint."""
+    """Return a cell's metrics and items with their provenance, without a fingerprint."""
     started = time.perf_counter()
-    record = compute_cell(setting, job, facts, embedding)
-    return record | {
+    return compute_cell(setting, job, facts, embedding) | {
         "dataset_hash": setting.manifest["content_hash"],
         "texts_hash": facts.texts_hash,
         "embedder_identity": setting.embedder_identity,

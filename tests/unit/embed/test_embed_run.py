@@ -66,7 +66,7 @@ def test_the_second_run_asks_nothing_and_writes_the_same(bench, entry_of, calls)
 
 def test_no_model_is_opened_when_nothing_is_missing(bench, entry_of) -> None:
     bench.run(entry_of("random"), embedder_identity="same")
-    absent = entry_of("sentence-transformers", model="./no-such-folder")
+    absent = entry_of("sentence-transformers", model="./no-such-folder", similarity="cosine")
     assert bench.run(absent, embedder_identity="same").encoded == 0
     with pytest.raises(EmbedError, match="folder does not exist"):
         bench.run(absent, embedder_identity="other")

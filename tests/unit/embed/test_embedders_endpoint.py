@@ -158,7 +158,8 @@ def test_no_server_is_an_error_that_names_the_address(entry_of, monkeypatch) -> 
 
 
 def test_the_key_comes_from_the_environment(server, entry_of, monkeypatch) -> None:
-    entry = entry_of("openai", model="m", base_url=server.url, api_key_env="TEST_EMBED_KEY", dimensions=3)
+    entry = entry_of("openai", model="m", base_url=server.url, api_key_env="TEST_EMBED_KEY", dimensions=3,
+                     normalise=True)  # fmt: skip
     m = open_embedder(entry, catalogue_folder=Path(), fit_texts=list)
     monkeypatch.delenv("TEST_EMBED_KEY", raising=False)
     with pytest.raises(EmbedError, match="TEST_EMBED_KEY is not set"):

@@ -102,7 +102,7 @@ def test_pooling_is_a_setting(minilm) -> None:
 
 
 def test_dimensions_cut_the_vectors_before_they_are_normalised(minilm, direct) -> None:
-    ours = minilm(dimensions=32).encode(TEXTS, role="none", manifest=MANIFEST)
+    ours = minilm(dimensions=32, normalise=True).encode(TEXTS, role="none", manifest=MANIFEST)
     cut = direct.encode(TEXTS)[:, :32]
     np.testing.assert_allclose(ours, cut / np.linalg.norm(cut, axis=1, keepdims=True), atol=1e-6)
 
@@ -150,7 +150,7 @@ def test_wordllama_is_the_package_itself_and_needs_no_network(entry_of, monkeypa
     monkeypatch.setattr(socket, "getaddrinfo", _no_network)
     monkeypatch.setattr(socket.socket, "connect", _no_network)
     handlers = list(logging.getLogger().handlers)
-    ours = opened(entry_of("wordllama", model="package:wordllama")).encode(
+    ours = opened(entry_of("wordllama", model="package:wordllama", normalise=True)).encode(
         TEXTS, role="none", manifest=MANIFEST
     )
     assert logging.getLogger().handlers == handlers

@@ -74,7 +74,8 @@ def test_bm25_refuses_what_is_neither_query_nor_document(entry_of) -> None:
     with pytest.raises(EmbedError, match="not the role 'none'"):
         opened(entry_of("bm25", similarity="dot")).encode(["a"], role="none", manifest=MANIFEST)
     with pytest.raises(EmbedError, match="set `similarity: dot`"):
-        opened(entry_of("bm25"))
+        opened(entry_of("bm25", similarity="cosine"))
+    assert opened(entry_of("bm25")).similarity == "dot"
 
 
 def test_tfidf_svd_is_that_of_scikit_learn(entry_of) -> None:
@@ -83,7 +84,7 @@ def test_tfidf_svd_is_that_of_scikit_learn(entry_of) -> None:
     from sklearn.preprocessing import normalize
 
     new = [*QUERIES, "nothing known"]
-    ours = opened(entry_of("tfidf-svd", dimensions=3)).encode(new, role="none", manifest=MANIFEST)
+    ours = opened(entry_of("tfidf-svd", dimensions=3, normalise=True)).encode(new, role="none", manifest=MANIFEST)
     counts = CountVectorizer(tokenizer=words, lowercase=False, token_pattern=None).fit(DOCUMENTS)
     weights = TfidfTransformer().fit(counts.transform(DOCUMENTS))
     svd = TruncatedSVD(3, random_state=0).fit(weights.transform(counts.transform(DOCUMENTS)))
@@ -114,14 +115,14 @@ def test_term_frequency_has_the_cosines_of_counted_words(entry_of) -> None:
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.metrics.pairwise import cosine_similarity
 
-    ours = opened(entry_of("tf", dimensions=100_003)).encode(DOCUMENTS, role="none", manifest=MANIFEST)
+    ours = opened(entry_of("tf", dimensions=100_003, normalise=True)).encode(DOCUMENTS, role="none", manifest=MANIFEST)
     counts = CountVectorizer(analyzer=words).fit_transform(DOCUMENTS)
     np.testing.assert_allclose(ours @ ours.T, cosine_similarity(counts), atol=1e-6)
 
 
 def test_term_frequency_counts_the_instruction_too(entry_of) -> None:
     plain, told = (
-        opened(entry_of("tf", normalise=False, instructions=i)).encode(
+        opened(entry_of("tf", instructions=i)).encode(
             ["a b"], role="query", manifest=MANIFEST
         )
         for i in ({}, {"query": "find this: "})
@@ -131,8 +132,8 @@ def test_term_frequency_counts_the_instruction_too(entry_of) -> None:
 
 def test_random_vectors_belong_to_the_string(entry_of) -> None:
     texts = [f"text {i}" for i in range(200)]
-    a = opened(entry_of("random", dimensions=256)).encode(texts, role="query", manifest=MANIFEST)
-    b = opened(entry_of("random", dimensions=256)).encode(texts[::-1], role="none", manifest=MANIFEST)
+    a = opened(entry_of("random", dimensions=256, normalise=True)).encode(texts, role="query", manifest=MANIFEST)
+    b = opened(entry_of("random", dimensions=256, normalise=True)).encode(texts[::-1], role="none", manifest=MANIFEST)
     assert a.tobytes() == np.ascontiguousarray(b[::-1]).tobytes()
     np.testing.assert_allclose(np.linalg.norm(a, axis=1), 1, atol=1e-6)
     cosines = (a @ a.T)[np.triu_indices(200, 1)]

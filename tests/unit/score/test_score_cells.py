@@ -43,6 +43,8 @@ KEYS = [
     "flagged",
     "retried",
     "dropped",
+    "vectors",
+    "zero_vectors",
     "original_matched",
     "items",
     "fingerprint",
@@ -131,34 +133,41 @@ MANIFEST = {
     "stage_version": "1",
 }
 FACTS = VariantFacts("t", {}, {"ok": 3}, 3)
+EMBEDDING = {"fitted_on": "", "contexts": {"query": "Find: ", "document": ""}, "similarity": "cosine"}
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        (MANIFEST | {"content_hash": "d"}, FACTS, "e", None),
-        (MANIFEST | {"stage_version": "2"}, FACTS, "e", None),
-        (MANIFEST | {"main_score": "n"}, FACTS, "e", None),
-        (MANIFEST, VariantFacts("u", {}, {"ok": 3}, 3), "e", None),
-        (MANIFEST, VariantFacts("t", {"s": "nothing to draw"}, {"ok": 3}, 3), "e", None),
-        (MANIFEST, VariantFacts("t", {}, {"ok": 2, "fallback": 1}, 3), "e", None),
-        (MANIFEST, FACTS, "f", None),
-        (MANIFEST, FACTS, "e", "texts"),
+        (MANIFEST | {"content_hash": "d"}, FACTS, "e", EMBEDDING),
+        (MANIFEST | {"stage_version": "2"}, FACTS, "e", EMBEDDING),
+        (MANIFEST, VariantFacts("u", {}, {"ok": 3}, 3), "e", EMBEDDING),
+        (MANIFEST, VariantFacts("t", {"s": "nothing to draw"}, {"ok": 3}, 3), "e", EMBEDDING),
+        (MANIFEST, VariantFacts("t", {}, {"ok": 2, "fallback": 1}, 3), "e", EMBEDDING),
+        (MANIFEST, FACTS, "f", EMBEDDING),
+        (MANIFEST, FACTS, "e", EMBEDDING | {"fitted_on": "texts"}),
+        (MANIFEST, FACTS, "e", EMBEDDING | {"contexts": {"query": "Seek: ", "document": ""}}),
+        (MANIFEST, FACTS, "e", EMBEDDING | {"similarity": "dot"}),
     ],
 )
 def test_a_fingerprint_covers_all_that_decides_a_cell(other: tuple[Any, ...]) -> None:
-    assert fingerprint(*other) != fingerprint(MANIFEST, FACTS, "e", None)
+    assert fingerprint(*other) != fingerprint(MANIFEST, FACTS, "e", EMBEDDING)
+
+
+def test_the_main_score_is_read_off_and_decides_no_metric() -> None:
+    same = fingerprint(MANIFEST | {"main_score": "n"}, FACTS, "e", EMBEDDING)
+    assert same == fingerprint(MANIFEST, FACTS, "e", EMBEDDING)
 
 
 def test_a_fingerprint_covers_the_versions_of_the_stages(monkeypatch: pytest.MonkeyPatch) -> None:
     from stressbed import embed
     from stressbed.score import cell
 
-    before = fingerprint(MANIFEST, FACTS, "e", None)
+    before = fingerprint(MANIFEST, FACTS, "e", EMBEDDING)
     monkeypatch.setattr(cell, "VERSION", "another")
-    second = fingerprint(MANIFEST, FACTS, "e", None)
+    second = fingerprint(MANIFEST, FACTS, "e", EMBEDDING)
     monkeypatch.setattr(embed, "VERSION", "another")
-    assert len({before, second, fingerprint(MANIFEST, FACTS, "e", None)}) == 3
+    assert len({before, second, fingerprint(MANIFEST, FACTS, "e", EMBEDDING)}) == 3
 
 
 def test_dropped_rows_leave_a_matched_original(sts: Chain) -> None:

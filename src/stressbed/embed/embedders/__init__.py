@@ -35,12 +35,12 @@ def check_entry(entry: EmbedderEntry) -> None:
         EmbedError: What does not fit, and what would.
     """
     where = f"embedder {entry.id!r}"
-    if entry.backend == "bm25" and entry.similarity != "dot":
+    if entry.backend == "bm25" and entry.similarity == "cosine":
         raise EmbedError(
             "the score of BM25 is a dot product of term weights",
             where=f"{where}, key 'similarity'",
             allowed="dot",
-            do="set `similarity: dot`",
+            do="set `similarity: dot`, or leave the key out",
         )
     if entry.backend == "openai" and not entry.base_url:
         raise EmbedError(

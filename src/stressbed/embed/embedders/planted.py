@@ -49,7 +49,7 @@ class PlantedEmbedder(EntryEmbedder):
             said, marks = split_marks(string)
             noise = self.planted.noise + factor * self.planted.effects.get("+".join(marks), 0.0)
             out[row] = _meaning(said, size) + noise * _drawn(size, "noise", self.entry.model, string)
-        return self.finish(out)
+        return normalise(out)  # what is planted holds for vectors of length 1
 
     def _factor(self, manifest: Manifest) -> float:
         languages = {tag.split("-")[0] for tags in manifest["languages"].values() for tag in tags}

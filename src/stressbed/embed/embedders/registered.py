@@ -10,10 +10,12 @@ import numpy as np
 
 from stressbed import devices, fit
 from stressbed.embed.embedders.common import EntryEmbedder
-from stressbed.embed.embedders.transformer import attention, first_line, torch_dtype
+from stressbed.embed.embedders.transformer import attention, first_line, named_similarity, torch_dtype
 from stressbed.embed.protocol import Manifest
+from stressbed.embed.supplied import supplied
 from stressbed.embed.vectors import Floats
 from stressbed.errors import EmbedError, suggest
+from stressbed.models import cached_folder
 
 LOADERS_OWN = frozenset({"auto", "float32"})
 """Number types for which nothing is passed on: the loader's own is taken."""
@@ -22,15 +24,23 @@ LOADERS_OWN = frozenset({"auto", "float32"})
 class RegisteredEmbedder(EntryEmbedder):
     """A model of mteb's registry, called as mteb calls it: with the task and the prompt type.
 
-    What a loader puts before a text may depend on the task, its type and the role, and is known only
-    once it is loaded. So task and type stand in the key in the place of an instruction, and the
-    role stands there anyway.
+    What a loader puts before a text depends on the task, its type, the role and the prompts that mteb
+    has for it; a loader has ways of its own to choose among them. So all that it may choose from stands in
+    the key, in the place of an instruction (`stressbed.embed.supplied`).
     """
 
-    def context(self, role: str, manifest: Manifest) -> str:  # noqa: ARG002  # the role is in the key anyway
-        """Return the task and its type: what a loader's prompts may depend on."""
-        task = manifest["dataset"] if manifest["source"] == "local" else manifest["task"]
-        return f"mteb:{manifest['task_type']}:{task}"
+    def context(self, role: str, manifest: Manifest) -> str:
+        """Return the task, its type, and the hash of what mteb supplies to the loader for a role."""
+        metadata = _task_metadata(manifest)
+        return f"mteb:{manifest['task_type']}:{metadata.name}:{supplied(self.meta, metadata, role)}"
+
+    def _own_similarity(self) -> str | None:
+        """Return what mteb's registry says, else what the model's own files do, as mteb goes about it."""
+        named = self.meta.similarity_fn_name
+        if named is not None:
+            return str(getattr(named, "value", named))
+        folder = cached_folder(self.entry)
+        return None if folder is None else named_similarity(folder)
 
     @cached_property
     def meta(self) -> Any:
@@ -91,8 +101,14 @@ class RegisteredEmbedder(EntryEmbedder):
                 where=where,
                 do="run `prefetch` on a machine with a network, or install what the message names",
             ) from e
-        inner: Any = getattr(model, "model", None)
-        if entry.max_length is not None and hasattr(inner, "max_seq_length"):
+        if entry.max_length is not None:
+            inner: Any = getattr(model, "model", None)
+            if not hasattr(inner, "max_seq_length"):
+                raise EmbedError(
+                    "mteb's loader of this model has no longest input that could be set",
+                    where=f"{where}, key 'max_length'",
+                    do="take the key out of the entry",
+                )
             inner.max_seq_length = entry.max_length
         return model
 

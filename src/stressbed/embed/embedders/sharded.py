@@ -45,6 +45,11 @@ class ShardedEmbedder:
         return self._here.fitted_on
 
     @property
+    def similarity(self) -> str:
+        """What one copy says."""
+        return self._here.similarity
+
+    @property
     def strings_per_call(self) -> int:
         """Those of one copy, times the copies."""
         return self._here.strings_per_call * len(self._groups)

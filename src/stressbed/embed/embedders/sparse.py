@@ -145,6 +145,9 @@ class Bm25(_Fitted):
             mean=sum(map(len, documents)) / n or 1.0,
         )
 
+    def _own_similarity(self) -> str:
+        return "dot"
+
     def encode(self, strings: Sequence[str], *, role: str, manifest: Manifest) -> Floats:
         """Return count vectors of queries or weight vectors of documents, shape (n, d).
 
