@@ -187,7 +187,9 @@ def _cells(grid: Grid) -> None:
                 at = {"embedder": embedder, "dataset": name, "variant": variant}
                 embedding = {"embedder_identity": identities[embedder], "texts_hash": facts.texts_hash}
                 _write(grid.path(paths.EMBEDDING).format(**at), json.dumps(embedding))
-                key = fingerprint(manifest, facts, identities[embedder], {"contexts": {}, "similarity": "cosine"})
+                key = fingerprint(
+                    manifest, facts, identities[embedder], {"contexts": {}, "similarity": "cosine"}
+                )
                 _write(store.path(KIND, key), seal(b"{}").decode())
                 record = cell_record(Cell(embedder, name, variant))
                 _write(grid.path(paths.SCORE).format(**at), json.dumps(record, indent=1))

@@ -1,4 +1,4 @@
-"""MiniLM that ends in pooling, so that vectors have lengths of their own, registered with mteb as its models are."""
+"""MiniLM that ends in pooling, so that vectors have lengths of their own, registered with mteb."""
 
 from __future__ import annotations
 

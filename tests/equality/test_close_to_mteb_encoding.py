@@ -74,7 +74,7 @@ def compared(kind: str, entry: EmbedderEntry, model: Any, root: Path) -> list[fl
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k not in {"InstructionRetrieval", "RetrievalMRR"}])
 def test_difference_to_mteb_encoding_by_itself(kind: str, model: Any, tmp_path: Path) -> None:
-    """The entry names no similarity, so STR, retrieval and pairs are scored by the model's own: a dot product."""
+    """The entry names no similarity, so the model's own counts, a dot product: STR, retrieval, pairs."""
     differences = TABLE[kind] = compared(kind, ENTRY, model, tmp_path)
     assert max(differences) < ALLOWED
 

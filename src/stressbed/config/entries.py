@@ -387,9 +387,7 @@ class EmbedderEntry(ModelSource):
     pooling: str | None = Field(default=None, description="Pooling, where it is not the model's own.")
     normalise: bool = Field(
         default=False,
-        description=(
-            "Scale vectors to length 1, in float32. `false`: they stay as the model or mteb's loader gives them."
-        ),
+        description=("Scale vectors to length 1, in float32. `false`: they stay as their loader gives them."),
     )
     instructions: dict[str, str] = Field(
         default={},

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("stressbed")
 
 HASHED = (
-    "source", "task", "task_type", "subsets", "splits", "languages", "field_languages", "min_score", "max_score",
-    "sides",
+    "source", "task", "task_type", "subsets", "splits", "languages", "field_languages",
+    "min_score", "max_score", "sides",
 )  # fmt: skip
 """Keys of the manifest that change a metric or a rewrite; the tables' contents come besides.
 

@@ -1,10 +1,9 @@
-"""What mteb supplies to a model's loader for a task: prompts that its registry and its tasks' metadata hold."""
+"""What mteb supplies to a model's loader for a task: prompts of its registry and of its tasks' metadata."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import json
 from typing import Any
 
 from stressbed.fingerprint import digest
@@ -67,16 +66,17 @@ def _plain(value: Any) -> object:
         return [_plain(value.func), _plain(list(value.args)), _plain(value.keywords)]
     if isinstance(value, dict):
         return {str(key): _plain(of_key) for key, of_key in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(v) for v in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
-    if inspect.isfunction(value):
-        try:
-            return inspect.getsource(value)
-        except OSError:  # made at run time
-            return value.__qualname__
-    if inspect.isclass(value):
-        return value.__qualname__
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return _source(value) if callable(value) else str(value)
+
+
+def _source(function: Any) -> str:
+    """Return a function's source; of a class and of what was made at run time, the name."""
+    name = str(getattr(function, "__qualname__", function))
     try:
-        return json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError):
-        return str(value)
+        return inspect.getsource(function) if inspect.isfunction(function) else name
+    except OSError:
+        return name

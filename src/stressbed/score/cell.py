@@ -148,28 +148,22 @@ def body(
     main = manifest["main_score"]
     found = [_score_of(s, main, manifest) for s in evaluation["subsets"]]
     matched = [_score_of(s, main, manifest) for s in evaluation["matched"] or ()]
-    if _only_zeros(evaluation):
-        # Whatever a metric says of them, it says nothing of a model; of an index of words it may be the truth.
+    if 0 < evaluation["vectors"] == evaluation["zero_vectors"]:
+        # A metric of them says nothing of a model. Of an index of words it may say the truth: it knew none.
         counts = lexical and facts.n_texts is not None
         nothing = f"every vector of {embedder} is zero"
         found = [s if counts and s.main is not None else _Score(s.of, None, nothing) for s in found]
-    by_place = {(m.of["subset"], m.of["split"]): m for m in matched}
-    subsets = [_subset(s, manifest, by_place.get((s.of["subset"], s.of["split"]))) for s in found]
-    subsets += [
-        _absent(subset, split, manifest, facts.absent[subset])
-        for split in manifest["splits"]
-        for subset in manifest["subsets"]
-        if subset in facts.absent
-    ]
-    errors = [f"{s['subset']}/{s['split']}: {s['reason']}" for s in subsets if s["status"] == FAILED]
-    status = FAILED if errors else (OK if found else ABSENT)
-    reasons = [f"{s['subset']}/{s['split']}: {s['reason']}" for s in subsets if s["status"] == ABSENT]
-    scored = {(s.of["subset"], s.of["split"]) for s in found if s.main is not None}
+    subsets = _subsets(found, matched, manifest, facts)
+    reasons = {
+        status: [f"{s['subset']}/{s['split']}: {s['reason']}" for s in subsets if s["status"] == status]
+        for status in (FAILED, ABSENT)
+    }
+    status = FAILED if reasons[FAILED] else (OK if found else ABSENT)
     return {
         "task": manifest["task"],
         "task_type": manifest["task_type"],
         "status": status,
-        "error": "; ".join(errors if status == FAILED else reasons if status == ABSENT else []),
+        "error": "; ".join(reasons.get(status, [])),
         "metric": main,
         "higher_is_better": True,
         "score": _mean(found) if status == OK else None,
@@ -183,14 +177,40 @@ def body(
         "vectors": evaluation["vectors"],
         "zero_vectors": evaluation["zero_vectors"],
         "original_matched": _mean(matched) if matched and status == OK else None,
-        "items": [
-            {k: b[k] for k in ("subset", "split", "unit")}
-            | {"metric": metric, "ids": b["ids"], "values": b["values"][metric]}
-            for b in evaluation["items"]
-            if (b["subset"], b["split"]) in scored
-            for metric in behind(b["values"], main)
-        ],
+        "items": _items(evaluation["items"], found, main),
     }
+
+
+def _subsets(
+    found: Sequence[_Score], matched: Sequence[_Score], manifest: Mapping[str, Any], facts: VariantFacts
+) -> list[dict[str, Any]]:
+    """Return the records of all subsets, those without texts last."""
+    by_place = {(m.of["subset"], m.of["split"]): m for m in matched}
+    absent = [
+        _absent(subset, split, manifest, facts.absent[subset])
+        for split in manifest["splits"]
+        for subset in manifest["subsets"]
+        if subset in facts.absent
+    ]
+    return [_subset(s, manifest, by_place.get((s.of["subset"], s.of["split"]))) for s in found] + absent
+
+
+def _items(blocks: Sequence[Mapping[str, Any]], found: Sequence[_Score], main: str) -> list[dict[str, Any]]:
+    """Return the items of the subsets that have a score, with the values that the main score is made of."""
+    scored = {(s.of["subset"], s.of["split"]) for s in found if s.main is not None}
+    return [
+        {
+            "subset": b["subset"],
+            "split": b["split"],
+            "unit": b["unit"],
+            "metric": metric,
+            "ids": b["ids"],
+            "values": b["values"][metric],
+        }
+        for b in blocks
+        if (b["subset"], b["split"]) in scored
+        for metric in behind(b["values"], main)
+    ]
 
 
 @dataclass(frozen=True)
@@ -219,10 +239,6 @@ def _score_of(of: Mapping[str, Any], main: str, manifest: Mapping[str, Any]) -> 
             allowed=", ".join([*of["metrics"], *of["undefined"]]),
         )
     return _Score(of, of["metrics"][main], "")
-
-
-def _only_zeros(evaluation: Mapping[str, Any]) -> bool:
-    return bool(0 < evaluation["vectors"] == evaluation["zero_vectors"])
 
 
 def _mean(scores: Sequence[_Score]) -> float | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-import math
 from typing import TYPE_CHECKING, Any
 
 from stressbed.score.cell import CellJob

@@ -213,7 +213,7 @@ def _keep_reciprocal_ranks(task: Any, stack: contextlib.ExitStack) -> None:
     """Keep each query's reciprocal ranks, which mteb averages at once, in the task's `reciprocal_ranks`."""
     from mteb._evaluators import retrieval_metrics
 
-    mrr, kept = retrieval_metrics.mrr, []  # type: ignore[var-annotated]
+    mrr, kept = retrieval_metrics.mrr, list[tuple[list[str], Any]]()
 
     def reciprocal_ranks(qrels: Any, results: Any, k_values: Any) -> Any:
         """Return what mteb does, and keep it with the queries' ids."""

@@ -6,7 +6,6 @@ task object at hand (never on a class), so that nothing outlives the cell.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,7 +103,13 @@ def _floats(values: Sequence[Any]) -> tuple[float, ...]:
     return tuple(float(v) for v in values)
 
 
-_OF_A_QUERY = {"ndcg_cut": "ndcg", "map_cut": "map", "recall": "recall", "P": "precision", "success": "hit_rate"}
+_OF_A_QUERY = {
+    "ndcg_cut": "ndcg",
+    "map_cut": "map",
+    "recall": "recall",
+    "P": "precision",
+    "success": "hit_rate",
+}
 """pytrec_eval's names of metrics, and mteb's."""
 
 

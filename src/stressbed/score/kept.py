@@ -1,7 +1,7 @@
-"""What the store keeps of a cell: all metrics and all values per item, so that any main score can be read off.
+"""What the store keeps of a cell: all metrics and values per item, so that any main score can be read off.
 
-An entry is a line of JSON with everything but the items, and the items as compressed JSON: retrieval has dozens
-of metrics per query.
+An entry is a line of JSON with everything but the items, and the items as compressed JSON: retrieval has
+dozens of metrics per query.
 """
 
 from __future__ import annotations

@@ -84,7 +84,9 @@ def test_tfidf_svd_is_that_of_scikit_learn(entry_of) -> None:
     from sklearn.preprocessing import normalize
 
     new = [*QUERIES, "nothing known"]
-    ours = opened(entry_of("tfidf-svd", dimensions=3, normalise=True)).encode(new, role="none", manifest=MANIFEST)
+    ours = opened(entry_of("tfidf-svd", dimensions=3, normalise=True)).encode(
+        new, role="none", manifest=MANIFEST
+    )
     counts = CountVectorizer(tokenizer=words, lowercase=False, token_pattern=None).fit(DOCUMENTS)
     weights = TfidfTransformer().fit(counts.transform(DOCUMENTS))
     svd = TruncatedSVD(3, random_state=0).fit(weights.transform(counts.transform(DOCUMENTS)))
@@ -115,16 +117,16 @@ def test_term_frequency_has_the_cosines_of_counted_words(entry_of) -> None:
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.metrics.pairwise import cosine_similarity
 
-    ours = opened(entry_of("tf", dimensions=100_003, normalise=True)).encode(DOCUMENTS, role="none", manifest=MANIFEST)
+    ours = opened(entry_of("tf", dimensions=100_003, normalise=True)).encode(
+        DOCUMENTS, role="none", manifest=MANIFEST
+    )
     counts = CountVectorizer(analyzer=words).fit_transform(DOCUMENTS)
     np.testing.assert_allclose(ours @ ours.T, cosine_similarity(counts), atol=1e-6)
 
 
 def test_term_frequency_counts_the_instruction_too(entry_of) -> None:
     plain, told = (
-        opened(entry_of("tf", instructions=i)).encode(
-            ["a b"], role="query", manifest=MANIFEST
-        )
+        opened(entry_of("tf", instructions=i)).encode(["a b"], role="query", manifest=MANIFEST)
         for i in ({}, {"query": "find this: "})
     )
     assert (plain.sum(), told.sum()) == (2, 4)
@@ -132,8 +134,12 @@ def test_term_frequency_counts_the_instruction_too(entry_of) -> None:
 
 def test_random_vectors_belong_to_the_string(entry_of) -> None:
     texts = [f"text {i}" for i in range(200)]
-    a = opened(entry_of("random", dimensions=256, normalise=True)).encode(texts, role="query", manifest=MANIFEST)
-    b = opened(entry_of("random", dimensions=256, normalise=True)).encode(texts[::-1], role="none", manifest=MANIFEST)
+    a = opened(entry_of("random", dimensions=256, normalise=True)).encode(
+        texts, role="query", manifest=MANIFEST
+    )
+    b = opened(entry_of("random", dimensions=256, normalise=True)).encode(
+        texts[::-1], role="none", manifest=MANIFEST
+    )
     assert a.tobytes() == np.ascontiguousarray(b[::-1]).tobytes()
     np.testing.assert_allclose(np.linalg.norm(a, axis=1), 1, atol=1e-6)
     cosines = (a @ a.T)[np.triu_indices(200, 1)]
