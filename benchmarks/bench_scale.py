@@ -216,16 +216,15 @@ def cell_record(cell: Cell) -> dict[str, object]:
 
 
 def _jobs(grid: Grid) -> None:
-    """Write the jobs' statistics: what decided them is what the dry run compares with."""
-    config = grid.plan.config
-    for name in config.datasets:
+    """Write the jobs' statistics, and how files before the cells were made: a dry run compares with that."""
+    for name in grid.plan.config.datasets:
         at = {"dataset": name, "generator": "made"}
         for stage in ("dataset", "texts", "generate", "transform"):
-            record = {"decides": grid.decides(stage, at)}
-            _write(grid.job(stage, grid.job_axes[stage]).format(**at), json.dumps(record))
+            inputs = grid.current.contents_of(grid.inputs(stage, at))
+            outputs, decides = grid.outputs(stage, at), grid.decides(stage, at)
+            grid.current.made.add(grid.current.record(stage, outputs, decides, inputs, {}))
     for path in grid.all_jobs():
-        if not Path(path).exists():
-            _write(path, "{}")
+        _write(path, "{}")
 
 
 COLLECT = """

@@ -34,6 +34,9 @@ ROWS = [
     }
     for i, thing in enumerate(("shoes", "a lamp", "money", "my ticket", "the second parcel", "bread"))
 ]
+AT = {"dataset": "pairs", "generator": "llm", "embedder": "vectors"}
+"""What the wildcards of its jobs stand for."""
+
 CATALOGUE: dict[str, Any] = {
     "datasets": [
         {
@@ -127,9 +130,17 @@ class Run:
             for output in snakemake.output:
                 _remove(Path(output))
             return Ended(code, stderr.getvalue() + logged)
+        self.note(stage)
         return Ended(
             0, stderr.getvalue() + logged, json.loads(Path(snakemake.output.stats).read_text())["counters"]
         )
+
+    def note(self, stage: str) -> None:
+        """Keep how the files of a stage were made, as the workflow does when a job has ended."""
+        grid, at = self.grid, AT
+        inputs = grid.current.contents_of(grid.inputs(stage, at))
+        record = grid.current.record(stage, grid.outputs(stage, at), grid.decides(stage, at), inputs, {})
+        grid.current.made.add(record)
 
     def until(self, stage: str) -> Ended:
         """Run all jobs up to a stage; each must succeed. Return how the last one ended."""
@@ -161,7 +172,7 @@ class Run:
 
     def _snakemake(self, stage: str) -> SimpleNamespace:
         grid = self.grid
-        wildcards = {"dataset": "pairs", "generator": "llm", "embedder": "vectors"}
+        wildcards = dict(AT)
         at = {"dataset": "pairs"}
         manifest, texts, inputs = (
             grid.path(p).format(**at) for p in (paths.MANIFEST, paths.TEXTS, paths.INPUTS)

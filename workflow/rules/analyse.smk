@@ -22,7 +22,7 @@ rule analyse:
     resources:
         **needs.of("analyse"),
     params:
-        decides=lambda wc: chosen().decides("analyse", wc),
+        decides=lambda wc, output: chosen().decides("analyse", wc),
         config=lambda wc, output: chosen().resolved_config(),
     message:
         "analyse the scores: tables as CSV, Markdown and LaTeX"
@@ -56,7 +56,7 @@ rule analyse_items:
     resources:
         **needs.of("analyse"),
     params:
-        decides=lambda wc: chosen().decides("analyse", wc),
+        decides=lambda wc, output: chosen().decides("analyse", wc),
         config=lambda wc, output: chosen().resolved_config(),
     message:
         "analyse the items: intervals within datasets, the worst items, what goes with their loss"
@@ -97,7 +97,7 @@ rule conclude:
     resources:
         **needs.of("analyse"),
     params:
-        decides=lambda wc: chosen().decides("analyse", wc),
+        decides=lambda wc, output: chosen().decides("analyse", wc),
         config=lambda wc, output: chosen().resolved_config(),
     message:
         "conclude: findings and verdicts in words"

@@ -11,7 +11,7 @@ rule collect:
     resources:
         **needs.of("collect"),
     params:
-        decides=lambda wc: chosen().decides("collect", wc),
+        decides=lambda wc, output: chosen().decides("collect", wc),
         config=lambda wc, output: chosen().resolved_config(),
     message:
         "collect all cells into scores.parquet and items.parquet"
@@ -34,7 +34,7 @@ rule collect_texts:
     resources:
         **needs.of("collect"),
     params:
-        decides=lambda wc: chosen().decides("collect", wc),
+        decides=lambda wc, output: chosen().decides("collect", wc),
         store=lambda wc, output: grid.path(paths.STORE),
         config=lambda wc, output: chosen().resolved_config(),
     message:

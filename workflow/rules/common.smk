@@ -22,6 +22,7 @@ from stressbed.workflow import (
     where_results_are,
 )
 from stressbed.workflow.checksums import remember_checksums
+from stressbed.workflow.hook import decide_by_contents
 
 remember_checksums()
 
@@ -34,6 +35,7 @@ except StressbedError as error:
     sys.exit(f"\n{error}\n")
 
 
+decide_by_contents(workflow, grid.current)
 run_folder = RunFolder(grid.plan)
 selection, people = SelectionGrid(grid.plan), HumanGrid(grid.plan)
 translations = TranslationGrid(grid.plan)

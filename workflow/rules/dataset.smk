@@ -10,7 +10,7 @@ rule dataset:
     resources:
         **needs.of("dataset"),
     params:
-        decides=lambda wc: grid.decides("dataset", wc),
+        decides=lambda wc, output: grid.decides("dataset", wc),
         spec=lambda wc, output: grid.spec("datasets", "generators"),
     message:
         "freeze dataset {wildcards.dataset}"
@@ -31,7 +31,7 @@ rule texts:
     resources:
         **needs.of("texts"),
     params:
-        decides=lambda wc: grid.decides("texts", wc),
+        decides=lambda wc, output: grid.decides("texts", wc),
     message:
         "list the texts of {wildcards.dataset} that will be embedded"
     script:

@@ -13,7 +13,7 @@ rule embed:
     resources:
         **needs.of("embed"),
     params:
-        decides=lambda wc: grid.decides("embed", wc),
+        decides=lambda wc, output: grid.decides("embed", wc),
         store=lambda wc, output: grid.path(paths.STORE),
         spec=lambda wc, output: grid.spec("embedders"),
     message:

@@ -11,7 +11,7 @@ rule generate:
     resources:
         **needs.of("generate"),
     params:
-        decides=lambda wc: grid.decides("generate", wc),
+        decides=lambda wc, output: grid.decides("generate", wc),
         store=lambda wc, output: grid.path(paths.STORE),
         spec=lambda wc, output: grid.spec("generators", "transformations", "prompts"),
     message:

@@ -11,7 +11,7 @@ rule human_sheets:
     resources:
         **needs.of("collect"),
     params:
-        decides=people.decides_sheets(),
+        decides=lambda wc, output: people.decides_sheets(),
         config=lambda wc, output: chosen().resolved_config(),
     message:
         "draw rewrites for human raters and write the sheets"
@@ -31,7 +31,7 @@ rule human_drift:
     resources:
         **needs.of("embed"),
     params:
-        decides=people.decides_drift(),
+        decides=lambda wc, output: people.decides_drift(),
         embedder=lambda wc, output: people.drift_embedder,
         store=lambda wc, output: grid.path(paths.STORE),
         config=lambda wc, output: grid.resolved_config(),
@@ -64,7 +64,7 @@ rule human_ratings:
     resources:
         **needs.of("analyse"),
     params:
-        decides=lambda wc: HumanGrid(chosen().plan).decides_ratings(),
+        decides=lambda wc, output: HumanGrid(chosen().plan).decides_ratings(),
         config=lambda wc, output: chosen().resolved_config(),
     message:
         "read the ratings: means, agreement, label preservation, drift"

@@ -35,7 +35,7 @@ rule plot:
     resources:
         **needs.of("plot"),
     params:
-        decides=lambda wc: chosen().decides("plot", wc),
+        decides=lambda wc, output: chosen().decides("plot", wc),
         config=lambda wc, output: chosen().resolved_config(),
     message:
         "draw the figures"

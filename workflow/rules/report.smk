@@ -6,7 +6,8 @@ rule config:
         run_folder.path("logs/config.log"),
     localrule: True
     params:
-        resolved=grid.resolved_config(),
+        decides=lambda wc, output: grid.decides("config", wc),
+        resolved=lambda wc, output: grid.resolved_config(),
     message:
         "keep the run's resolved config"
     script:
@@ -32,7 +33,7 @@ rule summary:
     resources:
         **needs.of("report"),
     params:
-        decides=lambda wc: chosen().decides("report", wc),
+        decides=lambda wc, output: chosen().decides_summary(),
         config=lambda wc, output: chosen().resolved_config(),
     message:
         "sum up what the run took"
@@ -50,7 +51,7 @@ rule page:
     resources:
         **needs.of("report"),
     params:
-        decides=lambda wc: chosen().decides("page", wc),
+        decides=lambda wc, output: chosen().decides("page", wc),
         config=lambda wc, output: chosen().resolved_config(),
     message:
         "write the interactive page"

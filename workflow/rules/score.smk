@@ -12,7 +12,7 @@ rule score:
     resources:
         **needs.of("score"),
     params:
-        decides=lambda wc: grid.decides("score", wc),
+        decides=lambda wc, output: grid.decides("score", wc),
         store=lambda wc, output: grid.path(paths.STORE),
         spec=lambda wc, output: grid.spec("embedders", "transformations"),
         stale=lambda wc, input, output: cells_to_compute(grid, output[:-1]),

@@ -9,7 +9,7 @@ rule select_texts:
     resources:
         **needs.of("collect"),
     params:
-        decides=selection.decides_texts(),
+        decides=lambda wc, output: selection.decides_texts(),
         config=lambda wc, output: grid.resolved_config(),
     message:
         "draw the texts that the candidates rewrite"
@@ -27,7 +27,7 @@ use rule generate as select_generate with:
     log:
         selection.log("generate", "generator"),
     params:
-        decides=lambda wc: selection.decides_rewrites("generate", wc.generator),
+        decides=lambda wc, output: selection.decides_rewrites("generate", wc.generator),
         store=lambda wc, output: grid.path(paths.STORE),
         spec=lambda wc, output: grid.spec("generators", "transformations", "prompts"),
     message:
@@ -47,7 +47,7 @@ use rule transform as select_transform with:
     log:
         selection.log("transform", "generator"),
     params:
-        decides=lambda wc: selection.decides_rewrites("transform", wc.generator),
+        decides=lambda wc, output: selection.decides_rewrites("transform", wc.generator),
         spec=lambda wc, output: grid.spec("generators", "transformations", "markers"),
     message:
         "screen: check and flag the rewrites of {wildcards.generator}"
@@ -68,7 +68,7 @@ checkpoint select_shortlist:
     resources:
         **needs.of("analyse"),
     params:
-        decides=selection.decides_screening(),
+        decides=lambda wc, output: selection.decides_screening(),
         config=lambda wc, output: grid.resolved_config(),
     message:
         "error rates of all candidates; the lowest make the shortlist"
@@ -90,7 +90,7 @@ rule select_judge:
     resources:
         **needs.of("judge"),
     params:
-        decides=lambda wc: selection.decides_rating(wc.judge),
+        decides=lambda wc, output: selection.decides_rating(wc.judge),
         store=lambda wc, output: grid.path(paths.STORE),
         config=lambda wc, output: grid.resolved_config(),
     message:
@@ -120,7 +120,7 @@ checkpoint select_winner:
     resources:
         **needs.of("analyse"),
     params:
-        decides=selection.decides_choice(),
+        decides=lambda wc, output: selection.decides_choice(),
         config=lambda wc, output: grid.resolved_config(),
     message:
         "compare the generators on the shortlist and take the best"

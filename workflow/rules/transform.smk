@@ -11,7 +11,7 @@ rule transform:
     resources:
         **needs.of("transform"),
     params:
-        decides=lambda wc: grid.decides("transform", wc),
+        decides=lambda wc, output: grid.decides("transform", wc),
         spec=lambda wc, output: grid.spec("generators", "transformations", "markers"),
     message:
         "transform: check and flag the rewrites of {wildcards}"

@@ -9,7 +9,7 @@ use rule generate as translate_generate with:
     log:
         translations.log("generate"),
     params:
-        decides=lambda wc: translations.decides("generate", wc),
+        decides=lambda wc, output: translations.decides("generate", wc),
         store=lambda wc, output: grid.path(paths.STORE),
         spec=lambda wc, output: translations.spec(wc, "generators", "prompts"),
     message:
@@ -27,7 +27,7 @@ use rule transform as translate_transform with:
     log:
         translations.log("transform"),
     params:
-        decides=lambda wc: translations.decides("transform", wc),
+        decides=lambda wc, output: translations.decides("transform", wc),
         spec=lambda wc, output: translations.spec(wc, "generators", "markers"),
     message:
         "translate dataset {wildcards.dataset}: check and flag {wildcards.transformation}"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stressbed.config.entries import EmbedderEntry
+from stressbed.config.model_files import check_unchanged
 from stressbed.embed.run import embed
 from stressbed.jobs import job
 from stressbed.paths import Cell, Variant, variant_of_path
@@ -35,15 +36,18 @@ with job(
 ) as this:
     for (embedder, dataset), files in outputs.items():
         folder = folders[dataset]
+        entry = EmbedderEntry.model_validate(spec["embedders"][embedder])
+        origin = Path(spec["embedders_folders"][embedder])
+        check_unchanged(entry, origin, spec["embedders_files"][embedder])
         stats = embed(
             dataset=dataset,
             manifest=read_json(folder / "manifest.json"),
             texts=read_parquet(folder / "texts.parquet").to_pandas(),
             inputs=read_parquet(folder / "inputs.parquet").to_pandas(),
             transforms={v: p for v, p in transforms.get(dataset, {}).items() if v in files},
-            entry=EmbedderEntry.model_validate(spec["embedders"][embedder]),
+            entry=entry,
             embedder_identity=spec["identities"][f"embedder:{embedder}"],
-            catalogue_folder=Path(spec["embedders_folders"][embedder]),
+            catalogue_folder=origin,
             store_root=Path(snakemake.params.store),
             outputs=files,
             dataset_folder=folder,

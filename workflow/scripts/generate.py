@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stressbed.config.entries import GeneratorEntry, PromptEntry, TransformationEntry
+from stressbed.config.model_files import check_unchanged
 from stressbed.generate.engines import open_engine
 from stressbed.generate.engines.shared import SharedEngine
 from stressbed.generate.run import generate
@@ -41,6 +42,7 @@ with job(
     for (dataset, generator), files in outputs.items():
         entry = GeneratorEntry.model_validate(spec["generators"][generator])
         folder = Path(spec["generators_folders"][generator])
+        check_unchanged(entry, folder, spec["generators_files"][generator])
         manifest, texts = inputs[dataset]
         opening = partial(open_engine, entry, cache=store, folder=folder)
         engines.setdefault(generator, SharedEngine(opening))

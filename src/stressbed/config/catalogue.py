@@ -158,13 +158,25 @@ class Catalogue:
         )
 
 
-def identity(kind: str, entry: Strict) -> str:
-    """Return the hash of an entry's fields that decide a value (see `NOT_IDENTITY`)."""
+def identity(kind: str, entry: Strict, files: Mapping[str, str] | None = None) -> str:
+    """Return the hash of what decides a value (see `deciding_fields`)."""
+    return digest(deciding_fields(kind, entry, files))
+
+
+def deciding_fields(kind: str, entry: Strict, files: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return an entry's fields that decide a value, by name (see `NOT_IDENTITY`).
+
+    Args:
+        kind: `dataset`, `generator`, `transformation` or `embedder`.
+        entry: The entry.
+        files: Hash of each file that a model on this machine is read from: they stand for its name.
+    """
     unset = {name for name in IDENTITY_IF_SET.get(kind, ()) if getattr(entry, name) is None}
-    fields = entry.model_dump(mode="json", exclude={*NOT_IDENTITY[kind], *unset})
+    named = set() if files is None else {"model", "revision"}
+    fields = entry.model_dump(mode="json", exclude={*NOT_IDENTITY[kind], *unset, *named})
     if isinstance(entry, GeneratorEntry):
         fields["engine_options"] = deciding(entry.engine, fields["engine_options"])
-    return digest(fields)
+    return fields if files is None else {**fields, "files": dict(files)}
 
 
 def _files(sources: list[Path], problems: list[StressbedError]) -> Iterator[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from stressbed.config import secrets
 from stressbed.config.catalogue import Catalogue, identity, problems_of
 from stressbed.config.entries import SelectionEntry, TranslateDataset
 from stressbed.config.model import AUTO, RunConfig
+from stressbed.config.model_files import model_files
 from stressbed.config.translations import Translation, translation_of
 from stressbed.config.yamlfile import read_mapping
 from stressbed.errors import Problems, StressbedError
@@ -32,6 +33,9 @@ class Plan:
     config: RunConfig
     catalogue: Catalogue
     base: Path
+    _files: dict[tuple[str, str], dict[str, str] | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def results(self) -> Path:
@@ -158,11 +162,28 @@ class Plan:
 
     def generator_identity(self, generator: str) -> str:
         """Return the hash of what decides a generator's answer to a given request."""
-        return identity("generator", self.catalogue.generators[generator])
+        return identity(
+            "generator", self.catalogue.generators[generator], self.files("generators", generator)
+        )
 
     def embedder_identity(self, embedder: str) -> str:
         """Return the hash of what decides an embedder's vectors."""
-        return identity("embedder", self.catalogue.embedders[embedder])
+        return identity("embedder", self.catalogue.embedders[embedder], self.files("embedders", embedder))
+
+    def files(self, kind: str, name: str) -> dict[str, str] | None:
+        """Return the hash of each file that a model on this machine is read from; None for all others.
+
+        They are looked at once in the life of a plan: a run works with what was there when it began.
+
+        Args:
+            kind: `embedders` or `generators`.
+            name: Catalogue id.
+        """
+        if (kind, name) not in self._files:
+            entry = getattr(self.catalogue, kind)[name]
+            origin = self.catalogue.origin.get((kind, name))
+            self._files[kind, name] = model_files(entry, self.base if origin is None else origin.parent)
+        return self._files[kind, name]
 
     def local_files(self, dataset: str) -> list[Path]:
         """Return the files that a local dataset is read from."""

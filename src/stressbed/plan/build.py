@@ -11,7 +11,7 @@ from pathlib import Path
 from stressbed import paths
 from stressbed.config import Plan
 from stressbed.config.entries import GeneratorEntry, TransformationEntry
-from stressbed.errors import StoreError
+from stressbed.config.translations import Translation
 from stressbed.paths import Variant
 from stressbed.plan.assumptions import Assumptions, Device, assumptions
 from stressbed.plan.forecast import Forecast, Jobs, Progress
@@ -22,8 +22,8 @@ from stressbed.plan.sample import Sample, sample_of
 from stressbed.plan.strings import Strings, encoded, shared_strings, strings_of
 from stressbed.plan.tokens import Tokens
 from stressbed.select.winner import outcome, resolved
-from stressbed.store import read_json
-from stressbed.workflow import Grid, cells_to_compute
+from stressbed.workflow import Grid, TranslationGrid, cells_to_compute
+from stressbed.workflow.current import UNKNOWN
 
 
 @dataclass
@@ -61,6 +61,9 @@ class Facts:
     screened: dict[str, Asked] = field(default_factory=dict)
     screened_texts: float = 0.0
     jobs: dict[str, Jobs] = field(default_factory=dict)
+    prepared: set[str] = field(default_factory=set)
+    refrozen: set[str] = field(default_factory=set)
+    rewritten: set[tuple[str, str]] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     keys: dict[str, set[str]] = field(default_factory=dict)
     vectors: dict[str, set[int]] = field(default_factory=dict)
@@ -104,10 +107,11 @@ def gather(plan: Plan, *, device: str | None = None, progress: Progress | None =
         chosen, Grid(chosen, plan.auto), assumed, kind, read_records(plan.results), models, notes=notes
     )
     say = progress or (lambda _: None)
-    for dataset in chosen.datasets:
+    for dataset in sorted(chosen.datasets, key=lambda d: chosen.translation(d) is not None):  # sources first
         say(dataset)
-        facts.samples[dataset] = sample_of(chosen, dataset, assumed)
         _prepared(facts, dataset)
+        frozen = dataset not in facts.refrozen
+        facts.samples[dataset] = sample_of(chosen, dataset, assumed, frozen=frozen)
     _translations(facts)
     for dataset in chosen.config.datasets:
         say(dataset)
@@ -130,10 +134,32 @@ def _with_generator(plan: Plan) -> tuple[Plan, list[str]]:
 
 
 def _prepared(facts: Facts, dataset: str) -> None:
-    """Note the jobs that freeze a dataset and list its texts."""
+    """Note the jobs that freeze a dataset and list its texts, and whether what they made is current."""
+    made = facts.plan.translation(dataset)
+    current = made is None or (made.source in facts.prepared and _is_translated(facts, made))
     for stage, pattern in (("dataset", paths.MANIFEST), ("texts", paths.TEXTS)):
         there = Path(facts.grid.path(pattern).format(dataset=dataset)).is_file()
-        facts.job(stage).add(facts.grid.job(stage, ["dataset"]).format(dataset=dataset), left=not there)
+        why = facts.grid.why(stage, {"dataset": dataset})
+        current = current and there and not why
+        if any(not reason.startswith(UNKNOWN) for reason in why):
+            facts.refrozen.add(
+                dataset
+            )  # its texts would be others; that nobody knows how they were made is no sign
+        facts.job(stage).add(facts.grid.job(stage, ["dataset"]).format(dataset=dataset), left=not current)
+    if current:
+        facts.prepared.add(dataset)
+
+
+def _is_translated(facts: Facts, made: Translation) -> bool:
+    """Return whether the translations that a dataset is made of are there and current."""
+    grid = TranslationGrid(facts.plan)
+    at = grid.at(made)
+    files = {s: [p.format(**at) for p in grid.outputs(s)] for s in ("generate", "transform")}
+    return all(
+        all(Path(p).is_file() for p in files[stage])
+        and not facts.grid.current.why(files[stage], grid.decides(stage, at), grid.inputs(stage, at))
+        for stage in files
+    )
 
 
 def _dataset(facts: Facts, dataset: str) -> None:
@@ -160,14 +186,17 @@ def _asked_in_run(facts: Facts, sample: Sample, generator: str) -> Asked:
     readable = files.values() if sample.how == "counted" else ()
     found = _asked(facts, sample, generator, transformations, seeds=plan.config.seeds, files=list(readable))
     at = {"dataset": sample.dataset, "generator": generator}
-    if sample.folder and all(f.is_file() for f in files.values()) and _decided(facts, "generate", at):
+    there = all(f.is_file() for f in files.values())
+    current = sample.dataset in facts.prepared and there and not grid.why("generate", at)
+    if sample.folder and current:
         found = replace(found, done=found.to_send, left_in=0.0, left_text=0.0, left_out=0.0)
     job = grid.job("generate", grid.generate_axes).format(**at)
-    there = all(f.is_file() for f in files.values())
-    facts.job("generate").add(job, left=not (there and found.finished))
+    facts.job("generate").add(job, left=not (current and found.finished))
     outputs = [_path(facts, paths.TRANSFORM, sample.dataset, v) for v in variants]
-    finished = there and all(p.is_file() for p in outputs) and found.finished
-    finished = finished and _decided(facts, "transform", at)
+    finished = current and found.finished and all(p.is_file() for p in outputs)
+    finished = finished and not grid.why("transform", at)
+    if finished:
+        facts.rewritten.add((sample.dataset, generator))
     facts.job("transform").add(grid.job("transform", grid.generate_axes).format(**at), left=not finished)
     return found
 
@@ -207,12 +236,13 @@ def _pair(facts: Facts, embedder: str, sample: Sample, strings: Strings) -> None
     at = {"dataset": dataset, "embedder": embedder}
     manifests = [_path(facts, paths.EMBEDDING, dataset, v, embedder) for v in plan.variants]
     there = all(p.is_file() for p in manifests)
-    rewritten = all(facts.asked[dataset, g].finished for g in plan.config.generator)
+    rewritten = all((dataset, g) in facts.rewritten for g in plan.config.generator)
+    current = dataset in facts.prepared and there and rewritten and not grid.why("embed", at)
     origin = plan.catalogue.origin["embedders", embedder].parent
     shared = shared_strings(
         strings, sample, entry, origin=origin, earlier=facts.vectors.setdefault(embedder, set())
     )
-    if there and rewritten and _decided(facts, "embed", at):
+    if current:
         done = strings.unique - shared
     else:
         identity = plan.embedder_identity(embedder)
@@ -223,12 +253,13 @@ def _pair(facts: Facts, embedder: str, sample: Sample, strings: Strings) -> None
     facts.encodings[embedder, dataset] = Encoding(strings.unique, shared, done, tokens, strings.exact)
     stale = _stale(facts, embedder, dataset)
     facts.cells_done += len(plan.variants) - len(stale)
+    rescored = grid.why("score", at)
     for variant in plan.variants:
         of = {**at, "variant": str(variant), "generator": variant.generator}
         alone = grid.by_generator and variant.is_original
         for stage, left in (
-            ("embed", not there or done < strings.unique - shared),
-            ("score", str(variant) in stale),
+            ("embed", not current),
+            ("score", not current or str(variant) in stale or bool(rescored)),
         ):
             path = grid.original_job(stage) if alone else grid.job(stage, grid.embed_axes)
             facts.job(stage).add(path.format(**of), left=left)
@@ -242,21 +273,6 @@ def _stale(facts: Facts, embedder: str, dataset: str) -> set[str]:
     named = cells_to_compute(facts.grid, [str(p) for p in variants.values()])
     missing = {v for v, p in variants.items() if not p.is_file()}
     return (set(named.split(", ")) & set(variants)) | missing
-
-
-def _decided(facts: Facts, stage: str, at: dict[str, str]) -> bool:
-    """Return whether a job was decided by what decides it now, as far as its statistics say."""
-    axes = facts.grid.job_axes[stage]
-    if "variant" in axes:
-        return False
-    own = {"generator": facts.plan.config.generator[0] if facts.plan.config.generator else "none", **at}
-    path = Path(facts.grid.job(stage, axes).format(**own))
-    try:
-        recorded = set(read_json(path).get("decides", []))
-    except (FileNotFoundError, StoreError):
-        return False
-    wildcards = {a: own[a] for a in axes}
-    return set(facts.grid.decides(stage, wildcards)) <= recorded
 
 
 def _path(facts: Facts, pattern: str, dataset: str, variant: Variant, embedder: str = "") -> Path:

@@ -83,11 +83,8 @@ def _add(
 
 def _single(record: dict[str, Any], kind: str) -> str | None:
     """Return the one generator or embedder of a job; None if there are several."""
-    names = {
-        d.partition(":")[2].partition("=")[0]
-        for d in record.get("decides", [])
-        if str(d).startswith(f"{kind}:")
-    }
+    lines = [str(line) for line in record.get("decides", [])]
+    names = {line.split(" ", 1)[1].partition(":")[0] for line in lines if line.startswith(f"{kind} ")}
     return names.pop() if len(names) == 1 else None
 
 

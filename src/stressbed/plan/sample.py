@@ -75,13 +75,21 @@ class Sample:
         return dict(zip(self.texts["text"].tolist(), self.texts["language"].tolist(), strict=True))
 
 
-def sample_of(plan: Plan, dataset: str, assumed: Assumptions) -> Sample:
+def sample_of(plan: Plan, dataset: str, assumed: Assumptions, *, frozen: bool = True) -> Sample:
     """Return what is known of a dataset: as frozen, as its local files make it, else by published statistics.
 
     Nothing is written to the results, and nothing is fetched.
+
+    Args:
+        plan: The run.
+        dataset: Catalogue id.
+        assumed: What is assumed of datasets that are not there.
+        frozen: Whether what is frozen counts; not where the run would freeze the dataset anew.
     """
     folder = plan.results / Path(paths.MANIFEST.format(dataset=dataset)).parent
-    if all((folder / name).is_file() for name in ("manifest.json", "texts.parquet", "inputs.parquet")):
+    if frozen and all(
+        (folder / name).is_file() for name in ("manifest.json", "texts.parquet", "inputs.parquet")
+    ):
         return _of_folder(dataset, folder, "the frozen dataset", keep=True)
     entry = plan.catalogue.datasets[dataset]
     made = plan.translation(dataset)

@@ -34,6 +34,7 @@ def write_report(grid: Grid, snakefile: str | Path = "Snakefile") -> Path | None
     part = out.with_suffix(".part.html")
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", str(config)]
     command += ["--report", str(part), "--nolock", "--quiet", "all"]
+    command += ["--config", f"results={grid.plan.results}"]  # they may have been moved since
     env = {**os.environ, "TQDM_DISABLE": "1"}
     ended = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     if ended.returncode != 0 or not part.exists():

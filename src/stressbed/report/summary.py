@@ -25,8 +25,11 @@ STAGES = ("dataset", "texts", "generate", "transform", "embed", "score", "collec
 """Stages in the order of the run."""
 
 NOTES = (
-    "Requests, texts and seconds are those of each job's last execution.",
+    "Requests, texts and seconds are those of each job's last execution; a job that was done again and found "
+    "its results in the store has sent nothing.",
     "",
+    "- total: all that was done for this run so far, repeated jobs each time. Jobs that failed or were "
+    "killed are not in it; what they stored is reused.",
     "- naive: if every text, transformation and seed were asked or encoded for itself; unique: those that "
     "differ.",
     "- reused: found in the store, or the same as another one of this run; seeds that cannot differ share "
@@ -42,18 +45,26 @@ Record = dict[str, Any]
 
 
 def summary(
-    *, plan: Plan, scores: Path, jobs: Sequence[Path], out: Path, selection: Path | None = None
+    *,
+    plan: Plan,
+    scores: Path,
+    jobs: Sequence[Path],
+    out: Path,
+    executions: Sequence[Record] = (),
+    selection: Path | None = None,
 ) -> Record:
     """Write `summary.json`, `.csv` and `.md` of a run and return what the JSON holds.
 
-    Numbers of requests, texts and seconds are those of each job's last execution: a job that was run
-    again and found everything in the store has sent nothing.
+    Numbers of requests, texts and seconds are those of each job's last execution for this run: a job that
+    was run again and found everything in the store has sent nothing. The total of all stands beside.
 
     Args:
         plan: The run.
         scores: Its `scores.parquet`.
         jobs: Statistics files of its jobs; one that does not exist is counted as lacking.
         out: `summary.json`; the table goes beside it.
+        executions: Statistics of every job that was done for the run, repetitions included, oldest first;
+            each with `path`, that of its statistics file.
         selection: `winner.json` of the run's selection, if it has one.
 
     Raises:
@@ -61,7 +72,9 @@ def summary(
         StoreError: The scores are.
     """
     frame = read_parquet(scores).to_pandas()
-    records = [_read(p) for p in sorted(jobs) if p.is_file()]
+    last = {str(e.get("path")): e for e in executions}
+    # Another run may have done a job that both share since: its statistics file speaks of that one.
+    records = [_sound(last[str(p)], p) if str(p) in last else _read(p) for p in sorted(jobs) if p.is_file()]
     found: Record = {
         "run": plan.config.run,
         "description": plan.config.description,
@@ -72,6 +85,7 @@ def summary(
         "texts": _texts(records),
         "rewrites": _rewrites(frame),
         "stages": _stages(records),
+        "total": _total([_sound(e, out) for e in executions] or records),
         "jobs_without_statistics": sum(not p.is_file() for p in jobs),
         "versions": {"stressbed": stressbed.__version__, "python": platform.python_version()},
     }
@@ -89,8 +103,10 @@ def summary(
 def summary_table(found: Mapping[str, Any]) -> pd.DataFrame:
     """Return a summary's numbers as a table with the columns part, what, value."""
     rows: list[tuple[str, str, object]] = []
-    for part in ("cells", "requests", "tokens", "texts", "rewrites"):
-        rows += [(part, name, value) for name, value in found[part].items()]
+    for part in ("cells", "requests", "tokens", "texts", "rewrites", "total"):
+        rows += [
+            (part, name, value) for name, value in found[part].items() if name not in {"started", "finished"}
+        ]
     for stage, numbers in found["stages"].items():
         rows += [(stage, n, v) for n, v in numbers.items() if n not in {"started", "finished"}]
     frame = pd.DataFrame(rows, columns=["part", "what", "value"])
@@ -157,6 +173,23 @@ def _stage(jobs: Sequence[Record]) -> Record:
     }
 
 
+def _total(executions: Sequence[Record]) -> Record:
+    """Return what all jobs took that were done for the run, repetitions included."""
+    counts = {
+        **_pick(
+            executions, "generate", {"sent": "sent", "tokens_in": "tokens_in", "tokens_out": "tokens_out"}
+        ),
+        **_pick(executions, "embed", {"encoded": "encoded"}),
+        **_pick(executions, "score", {"computed": "computed"}),
+    }
+    times = (
+        _stage(executions) if executions else {"jobs": 0, "seconds": 0.0, "started": None, "finished": None}
+    )
+    return {"jobs": times["jobs"], "seconds": times["seconds"], **counts} | {
+        name: times[name] for name in ("started", "finished")
+    }
+
+
 def _counters(records: Sequence[Record], stage: str) -> Counter[str]:
     total: Counter[str] = Counter()
     for record in records:
@@ -177,13 +210,25 @@ def _share(part: float | None, whole: float | None) -> float | None:
 def _read(path: Path) -> Record:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as e:
+        raise _damaged(path, e) from e
+    return _sound(record, path)
+
+
+def _sound(record: Any, path: Path) -> Record:
+    """Return a job's statistics with numbers where numbers belong."""
+    try:
         counters = dict(record.get("counters") or {})
         own = {"stage": str(record["stage"]), "seconds": float(record["seconds"]), "counters": counters}
         return {**record, **own}
     except (ValueError, KeyError, TypeError, AttributeError) as e:
-        raise DataError(
-            f"a job's statistics are damaged: {e}", where=str(path), do="delete this file and run again"
-        ) from e
+        raise _damaged(path, e) from e
+
+
+def _damaged(path: Path, why: Exception) -> DataError:
+    return DataError(
+        f"a job's statistics are damaged: {why}", where=str(path), do="delete this file and run again"
+    )
 
 
 def _plain(value: object) -> str:

@@ -5,16 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from stressbed import paths
 from stressbed.config import Plan
 from stressbed.paths import Variant
 from stressbed.select.winner import resolved
+from stressbed.workflow.current import Current
 from stressbed.workflow.deciding import AXES, decided
+from stressbed.workflow.lines import as_text
+from stressbed.workflow.made import Made
 from stressbed.workflow.patterns import fill
 from stressbed.workflow.run_folder import RunFolder
 from stressbed.workflow.spec import resolved_config, spec
+
+OUTPUTS: Mapping[str, tuple[str, ...]] = {
+    "dataset": (paths.MANIFEST, paths.DATA_FOLDER),
+    "texts": (paths.TEXTS, paths.INPUTS),
+    "generate": (paths.COMPLETIONS,),
+    "transform": (paths.TRANSFORM,),
+    "embed": (paths.EMBEDDING,),
+    "score": (paths.SCORE,),
+}
+"""What each of the stages that keep statistics makes."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +189,70 @@ class Grid:
             "rewrites": paths.TRANSLATION_TRANSFORM,
         }
         return {name: [self.path(p).format(**at)] for name, p in patterns.items()}
+
+    def inputs(self, stage: str, wildcards: Mapping[str, str]) -> list[str]:
+        """Return what a job reads, of the stages that keep statistics; other variants' files may be among it.
+
+        Args:
+            stage: Its stage.
+            wildcards: Its dataset, generator and embedder, as far as they are given; all of the run else.
+        """
+        if stage == "dataset":
+            return [p for listed in self.dataset_inputs(wildcards).values() for p in listed]
+        found = self.datasets(paths.MANIFEST, wildcards)
+        if stage == "texts":
+            return [*found, *self.datasets(paths.DATA_FOLDER, wildcards)]
+        found += self.datasets(paths.TEXTS, wildcards)
+        if stage == "transform":
+            return [*found, *self.outputs("generate", wildcards)]
+        if stage == "embed":
+            found += self.datasets(paths.INPUTS, wildcards)
+        if stage in {"embed", "score"}:
+            found += self.outputs("transform", wildcards)
+        return [*found, *self.outputs("embed", wildcards)] if stage == "score" else found
+
+    def outputs(self, stage: str, wildcards: Mapping[str, str]) -> list[str]:
+        """Return what a job makes beside its statistics, of the stages that keep some (see `inputs`)."""
+        if stage in {"dataset", "texts"}:
+            return [p for pattern in OUTPUTS[stage] for p in self.datasets(pattern, wildcards)]
+        text = self.path(OUTPUTS[stage][0])
+        generators = self._chosen("generator", self.plan.config.generator, wildcards)
+        variants = [v for v in self.plan.rewrites if v.generator in generators]
+        if stage in {"embed", "score"}:
+            variants = [v for v in self.plan.variants if v.is_original or v in variants]
+        return [
+            path.replace("{variant}", str(v))
+            for path in fill(
+                text,
+                {
+                    "embedder": self._chosen("embedder", self.plan.config.embedders, wildcards),
+                    "dataset": self._chosen("dataset", self.plan.config.datasets, wildcards),
+                },
+            )
+            for v in variants
+        ]
+
+    def why(self, stage: str, wildcards: Mapping[str, str]) -> list[str]:
+        """Return why files of a stage are not current, in words; missing ones are passed over.
+
+        Args:
+            stage: One that keeps statistics.
+            wildcards: Dataset, generator and embedder of the files, as far as they have them.
+        """
+        return self.current.why(
+            self.outputs(stage, wildcards), self.decides(stage, wildcards), self.inputs(stage, wildcards)
+        )
+
+    def decides_summary(self) -> list[str]:
+        """Return what decides the summary: also how many jobs were done for the run, which it sums up."""
+        config = self.plan.config
+        done = {f"run {config.run}: jobs done": str(self.current.made.executions)}
+        return [*self.decides("report", {}), *as_text(done)]
+
+    @cached_property
+    def current(self) -> Current:
+        """What says whether the run's files are current."""
+        return Current(Made(self.plan.results, self.plan.config.run))
 
     def job(self, stage: str, axes: Sequence[str], folder: str = "jobs", suffix: str = "json") -> str:
         """Return the path of a job's statistics or log, with its axes as wildcards."""

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 from stressbed import paths, plot
 from stressbed.analyse import SUFFIXES
-from stressbed.analyse.names import Names
 from stressbed.config import Plan
 from stressbed.config.check_human import FITTED
 from stressbed.config.model import HumanStudy
-from stressbed.fingerprint import digest
 from stressbed.human import FIGURES, PRESERVATION_TABLES, SHEET_FILES, TABLES
-from stressbed.workflow.deciding import version_line
+from stressbed.workflow import lines
+from stressbed.workflow.deciding import version
+from stressbed.workflow.lines import as_text
+
+AFTER_SHEETS = frozenset({"threshold", "drift_embedder", "ratings", "resamples"})
+"""Fields of a study that matter once its sheets are filled."""
 
 
 @dataclass(frozen=True)
@@ -86,22 +89,23 @@ class HumanGrid:
 
     def decides_sheets(self) -> list[str]:
         """Return what decides the sheets beside the rewrites."""
-        s, catalogue = self.study, self.plan.catalogue
-        tasks = {t: catalogue.transformations[t].task for t in self.plan.config.transformations}
-        kept = None if s.label_preservation is None else s.label_preservation.model_dump(mode="json")
-        drawn = [s.per_transformation, s.seed, s.source_languages, s.raters, kept]
-        return [_VERSION, f"drawn={digest(drawn)}", f"tasks={digest(tasks)}"]
+        c, catalogue = self.plan.config, self.plan.catalogue
+        found = version("human")
+        for entry in (catalogue.transformations[t] for t in c.transformations):
+            fields = entry.model_dump(mode="json", exclude={*lines.EFFORT})
+            found |= lines.of_fields(f"transformation {entry.id}", fields)
+        drawn = self.study.model_dump(mode="json", exclude={*AFTER_SHEETS})
+        return as_text(found | lines.of_fields("config: human", drawn))
 
     def decides_drift(self) -> list[str]:
         """Return what decides the drift beside the items."""
         name = self.drift_embedder
-        return [_VERSION, f"embedder:{name}={self.plan.embedder_identity(name)}"]
+        label = {"label": self.plan.catalogue.embedders[name].label}
+        found = version("human") | lines.of_embedder(self.plan, name)
+        return as_text(found | lines.of_fields(f"embedder {name}", label))
 
     def decides_ratings(self) -> list[str]:
         """Return what decides the tables beside items, ratings and drift."""
-        s = self.study
-        rules = [s.raters, s.threshold, s.resamples]
-        return [_VERSION, f"rules={digest(rules)}", f"names={Names.of(self.plan).fingerprint()}"]
-
-
-_VERSION = version_line("human")
+        return as_text(
+            version("human") | lines.of_run(self.plan, config=("description", "notice", "analysis"))
+        )

@@ -12,12 +12,17 @@ from stressbed import paths
 from stressbed.analyse.names import Names
 from stressbed.config import Plan
 from stressbed.config.entries import SelectionEntry
-from stressbed.fingerprint import digest
 from stressbed.select import FIGURES, SCREENING_TABLES, TABLES
 from stressbed.store import read_json
-from stressbed.workflow.deciding import decided_by_flags, decided_by_generator, version_line
+from stressbed.workflow import lines
+from stressbed.workflow.deciding import version
+from stressbed.workflow.lines import Lines, as_text
 
-_VERSION = version_line("select")
+OF_JUDGES = frozenset({"judges", "judge_prompt", "rating", "resamples", "alpha"})
+"""Fields of a selection that matter once its shortlist is there."""
+
+AFTER_TEXTS = OF_JUDGES | {"candidates", "transformations", "seed", "shortlist"}
+"""Fields of a selection that matter once the texts that are screened are drawn."""
 
 
 @dataclass(frozen=True)
@@ -112,54 +117,49 @@ class SelectionGrid:
 
     def decides_texts(self) -> list[str]:
         """Return what decides which texts are screened."""
-        return [_VERSION, f"rows={self.entry.rows}", f"sample_seed={self.entry.sample_seed}"]
+        return as_text(version("select") | self._entry(AFTER_TEXTS))
 
     def decides_rewrites(self, stage: str, generator: str) -> list[str]:
         """Return what decides a candidate's answers (`generate`) or rewrites (`transform`)."""
-        catalogue = self.plan.catalogue
-        return [
-            version_line(stage),
-            *(
-                f"transformation:{t}={catalogue.transformation_identity(t)}"
-                for t in self.entry.transformations
-            ),
-            *decided_by_generator(self.plan, generator),
-            *(decided_by_flags(self.plan, self.entry.transformations) if stage == "transform" else []),
-        ]
+        entries = [self.plan.catalogue.transformations[t] for t in self.entry.transformations]
+        found = version(stage) | lines.of_generator(self.plan, generator)
+        for entry in entries:
+            found |= lines.of_transformation(self.plan, entry)
+        return as_text(found | (lines.of_flags(self.plan, entries) if stage == "transform" else {}))
 
     def decides_screening(self) -> list[str]:
         """Return what decides the table of error rates and the shortlist beside their inputs."""
-        return [
-            _VERSION,
-            f"shortlist={self.entry.shortlist}",
-            f"order={','.join(self.entry.candidates)}",
-            self._labels,
-        ]
+        return as_text(version("select") | self._entry(OF_JUDGES) | self._names())
 
     def decides_rating(self, judge: str) -> list[str]:
         """Return what decides a judge's ratings beside the rewrites."""
-        prompt = self.plan.catalogue.judge_prompts[self.entry.judge_prompt]
-        tasks = {t: self.plan.catalogue.transformations[t].task for t in self.entry.transformations}
-        return [
-            _VERSION,
-            f"judge:{judge}={self.plan.generator_identity(judge)}",
-            f"context:{judge}={self.plan.catalogue.generators[judge].context}",
-            f"judge_prompt={digest(prompt.model_dump(mode='json', exclude={'id', 'source'}))}",
-            f"tasks={digest(tasks)}",
-            f"rating={self.entry.rating}",
-        ]
+        catalogue = self.plan.catalogue
+        prompt = catalogue.judge_prompts[self.entry.judge_prompt]
+        words = prompt.model_dump(mode="json", exclude={"id", "source"})
+        tasks = {t: catalogue.transformations[t].task for t in self.entry.transformations}
+        # How the engine is bound to the scale decides ratings, and nothing else that a generator does.
+        guided = {"guided": catalogue.generators[judge].guided}
+        return as_text(
+            version("select")
+            | lines.of_generator(self.plan, judge)
+            | lines.of_fields(f"generator {judge}", guided)
+            | lines.of_fields(f"judge_prompt {prompt.id}", words)
+            | lines.of_fields(f"selection {self.entry.id}", {"tasks": tasks, "rating": self.entry.rating})
+        )
 
     def decides_choice(self) -> list[str]:
         """Return what decides the winner beside the ratings."""
-        e = self.entry
-        return [
-            _VERSION,
-            f"resamples={e.resamples}",
-            f"alpha={e.alpha}",
-            f"judges={','.join(e.judges)}",
-            self._labels,
-        ]
+        prompt = self.plan.catalogue.judge_prompts[self.entry.judge_prompt]
+        scale = lines.of_fields(f"judge_prompt {prompt.id}", {"scale": prompt.scale})
+        return as_text(version("select") | self._entry() | self._names() | scale)
 
-    @property
-    def _labels(self) -> str:
-        return f"names={Names.of_selection(self.plan).fingerprint()}"
+    def _entry(self, without: frozenset[str] = frozenset()) -> Lines:
+        fields = self.entry.model_dump(mode="json", exclude={*without, "id", "description"})
+        return lines.of_fields(f"selection {self.entry.id}", fields)
+
+    def _names(self) -> Lines:
+        """Return what candidates, judges and transformations are called, and their order."""
+        names = Names.of_selection(self.plan)
+        return lines.of_fields(
+            "names", {"generators": names.generators, "transformations": names.transformations}
+        )

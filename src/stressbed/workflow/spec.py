@@ -33,6 +33,8 @@ def spec(plan: Plan, kinds: Sequence[str]) -> str:
         entries = getattr(catalogue, kind)
         out[kind] = {n: entries[n].model_dump(mode="json") for n in names[kind]}
         out[f"{kind}_folders"] = {n: str(catalogue.origin[kind, n].parent) for n in names[kind]}
+        if kind in {"embedders", "generators"}:
+            out[f"{kind}_files"] = {n: plan.files(kind, n) for n in names[kind]}
     chosen = plan.selection
     out["seeds"] = [*c.seeds, *([] if chosen is None else [chosen.seed])]
     out["identities"] = {

@@ -1,20 +1,19 @@
 """Which cells a score job would compute, for its message.
 
-Cheap enough for a dry run: it compares what decided the files that are there with what decides them
+Cheap enough for a dry run: it compares how the files that are there were made with how they would be made
 now, and asks the store; no model library is imported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stressbed import paths
 from stressbed.errors import StoreError
-from stressbed.paths import Cell, Variant
+from stressbed.paths import Cell
 from stressbed.store import read_json
-from stressbed.workflow.deciding import decides_cells
 from stressbed.workflow.grid import Grid
 
 
@@ -38,8 +37,8 @@ def _variants(grid: Grid, cells: Sequence[Cell]) -> list[str]:
     from stressbed.score.run import CellJob, stale_cells
 
     embedder, name = cells[0].embedder, cells[0].dataset
-    changed = {g: _changed_since(grid, name, g) for g in {c.variant.generator for c in cells}}
-    held = [c for c in cells if not _concerned(c.variant, changed[c.variant.generator])]
+    changed = {v for g in {c.variant.generator for c in cells} for v in changed_variants(grid, name, g)}
+    held = [c for c in cells if str(c.variant) not in changed]
     manifest = Path(grid.path(paths.MANIFEST).format(dataset=name))
     found = stale_cells(
         manifest=_readable(manifest),
@@ -60,8 +59,8 @@ def _files(grid: Grid, cell: Cell) -> tuple[Path, Path | None, Path]:
     return embedding, None if cell.variant.is_original else transform, out
 
 
-def _changed_since(grid: Grid, dataset: str, generator: str) -> set[str]:
-    """Return what decides the jobs before `embed` now and did not when they last ran.
+def changed_variants(grid: Grid, dataset: str, generator: str) -> set[str]:
+    """Return the variants of a dataset whose texts would be others now than those that are there.
 
     Args:
         grid: The run's.
@@ -69,18 +68,29 @@ def _changed_since(grid: Grid, dataset: str, generator: str) -> set[str]:
         generator: Catalogue id, or that of the original, which has no rewriting.
     """
     at = {"dataset": dataset, "generator": generator}
-    original = generator == Variant.parse(paths.ORIGINAL).generator
-    stages = ["dataset", "texts"] if original else ["dataset", "texts", "generate", "transform"]
-    changed: set[str] = set()
-    for stage in stages:
-        path = Path(grid.job(stage, grid.job_axes[stage]).format(**at))
-        if path.exists():
-            changed |= set(grid.decides(stage, at)) - set((_readable(path) or {}).get("decides", []))
-    return changed
+    variants = [v for v in grid.plan.variants if v.generator == generator]
+    for stage, pattern in (("dataset", paths.MANIFEST), ("texts", paths.TEXTS)):
+        if _changed(grid, stage, at, [pattern.format(dataset=dataset)]):
+            return set(map(str, variants))
+    found: set[str] = set()
+    for stage, pattern in (("generate", paths.COMPLETIONS), ("transform", paths.TRANSFORM)):
+        files = {pattern.format(dataset=dataset, variant=v): str(v) for v in variants if not v.is_original}
+        found |= {files[name] for name in _changed(grid, stage, at, list(files))}
+    return found
 
 
-def _concerned(variant: Variant, changed: Iterable[str]) -> bool:
-    return any(decides_cells(line, variant.transformation) for line in changed)
+def _changed(grid: Grid, stage: str, at: Mapping[str, str], names: Sequence[str]) -> set[str]:
+    """Return the files among `names` that are there and not current; what decides flags does not count."""
+    if not names:
+        return set()
+    outputs = {grid.path(name): name for name in names}
+    found = grid.current.why_each(outputs, grid.decides(stage, at), grid.inputs(stage, at), _of_flags)
+    return {outputs[path] for path in found}
+
+
+def _of_flags(key: str) -> bool:
+    """Return whether a line decides flags only, which no cell hangs on."""
+    return key.startswith("markers ") or ": flag_thresholds." in key
 
 
 def _readable(path: Path) -> dict[str, Any] | None:

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from stressbed import paths
 from stressbed.config import Plan
 from stressbed.config.translations import Translation
-from stressbed.workflow.deciding import decided_by_flags_of, decided_by_generator, version_line
+from stressbed.workflow import lines
+from stressbed.workflow.deciding import version
+from stressbed.workflow.lines import as_text
 from stressbed.workflow.spec import spec
 
 
@@ -61,6 +63,24 @@ class TranslationGrid:
             for p in patterns
         ]
 
+    def at(self, made: Translation) -> dict[str, str]:
+        """Return the wildcards of the jobs that make a translation."""
+        return {
+            "dataset": made.source, "generator": made.generator, "transformation": made.entry.id,
+            "seed": str(made.variant.seed),
+        }  # fmt: skip
+
+    def outputs(self, stage: str) -> list[str]:
+        """Return what a job makes beside its statistics, with wildcards."""
+        made = {"generate": paths.TRANSLATION_COMPLETIONS, "transform": paths.TRANSLATION_TRANSFORM}
+        return [self.path(made[stage])]
+
+    def inputs(self, stage: str, wildcards: Mapping[str, str]) -> list[str]:
+        """Return what a job reads."""
+        read = [self.path(paths.MANIFEST), self.path(paths.TEXTS)]
+        read += self.outputs("generate") if stage == "transform" else []
+        return [p.format(**wildcards) for p in read]
+
     def translation(self, wildcards: Mapping[str, str]) -> Translation:
         """Return what a job's wildcards stand for.
 
@@ -77,12 +97,9 @@ class TranslationGrid:
     def decides(self, stage: str, wildcards: Mapping[str, str]) -> list[str]:
         """Return what decides the answers (`generate`) or the translations (`transform`)."""
         made = self.translation(wildcards)
-        return [
-            version_line(stage),
-            f"transformation:{made.entry.id}={self.plan.catalogue.identity_of(made.entry)}",
-            *decided_by_generator(self.plan, made.generator),
-            *(decided_by_flags_of(self.plan, [made.entry]) if stage == "transform" else []),
-        ]
+        found = version(stage) | lines.of_transformation(self.plan, made.entry)
+        found |= lines.of_generator(self.plan, made.generator)
+        return as_text(found | (lines.of_flags(self.plan, [made.entry]) if stage == "transform" else {}))
 
     def spec(self, wildcards: Mapping[str, str], *kinds: str) -> str:
         """Return the catalogue entries that a script needs, as JSON; the transformation has one language."""

@@ -15,6 +15,7 @@ from stressbed.dataset.record import record
 from stressbed.generate.engines import open_engine
 from stressbed.generate.run import GenerateStats, generate
 from stressbed.store import read_json, read_parquet
+from stressbed.workflow import Grid
 
 ROOT = Path(__file__).resolve().parents[3]
 OWN = "config/own-data/catalogue.yaml"
@@ -41,7 +42,16 @@ class Stages:
         entry = self.plan.catalogue.datasets[dataset]
         freeze(entry, self.plan.catalogue.origin["datasets", dataset].parent, folder)
         record(folder)
+        self.note("dataset", dataset)
+        self.note("texts", dataset)
         return folder
+
+    def note(self, stage: str, dataset: str) -> None:
+        """Keep how the files of a stage were made, as the workflow does when a job has ended."""
+        grid, at = Grid.of(self.plan), {"dataset": dataset, "generator": self.plan.config.generator[0]}
+        inputs = grid.current.contents_of(grid.inputs(stage, at))
+        made = grid.current.record(stage, grid.outputs(stage, at), grid.decides(stage, at), inputs, {})
+        grid.current.made.add(made)
 
     def generate(self, dataset: str) -> GenerateStats:
         plan, catalogue = self.plan, self.plan.catalogue
@@ -49,7 +59,7 @@ class Stages:
         name = plan.config.generator[0]
         entry = catalogue.generators[name]
         store = plan.results / paths.STORE
-        return generate(
+        done = generate(
             dataset=dataset,
             manifest=read_json(folder / "manifest.json"),
             texts=read_parquet(folder / "texts.parquet").to_pandas(),
@@ -65,3 +75,5 @@ class Stages:
             },
             open_engine=partial(open_engine, entry, cache=store, folder=ROOT),
         )
+        self.note("generate", dataset)
+        return done

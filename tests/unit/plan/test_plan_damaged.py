@@ -9,7 +9,8 @@ from stressbed.plan.build import forecast
 from stressbed.plan.records import read_records
 
 SOUND = {
-    "stage": "embed", "decides": ["embedder:tf=1"], "counters": {"encoded": 100, "encode_seconds": 50.0},
+    "stage": "embed", "decides": ["embedder tf: model = 1"],
+    "counters": {"encoded": 100, "encode_seconds": 50.0},
 }  # fmt: skip
 
 

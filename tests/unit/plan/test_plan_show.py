@@ -84,7 +84,7 @@ def test_speeds_come_from_jobs_that_did_the_work_for_one_model(tmp_path):
 
     def put(name, sent, *generators):
         record = {
-            "stage": "generate", "decides": [f"generator:{g}=1" for g in generators],
+            "stage": "generate", "decides": [f"generator {g}: model = 1" for g in generators],
             "counters": {"sent": sent, "seconds": 20.0, "tokens_out": 100},
         }  # fmt: skip
         (jobs / name).write_text(json.dumps(record))
