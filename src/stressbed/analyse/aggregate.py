@@ -17,6 +17,12 @@ AXES = ("lexical_stylistic", "length", "language")
 """The paper's axes, in its order."""
 
 ORIGINAL = "original"
+LEAST_ORIGINAL = 5.0
+"""Original score in points below which a drop has no share: a convention.
+
+Near zero the share of a rounding error is large, and below zero (a correlation) it has the wrong sign.
+"""
+
 PROFILE = (ORIGINAL, *AXES, "hteb", "drop")
 """Columns of a profile: the original's score, one per axis, their mean, original minus that mean."""
 
@@ -97,6 +103,11 @@ def profile(
     wide["drop"] = wide[ORIGINAL] - wide["hteb"]
     wide.columns.name = None
     return wide.reset_index()
+
+
+def share_of(original: float, change: float) -> float:
+    """Return a change as per cent of the original score; NaN where that is under `LEAST_ORIGINAL` points."""
+    return 100 * change / original if original >= LEAST_ORIGINAL else float("nan")
 
 
 def complete_datasets(totals: pd.DataFrame) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from stressbed.config.entries import DatasetEntry
+from stressbed.config.entries import DatasetEntry, Question, TransformationEntry
 from stressbed.config.load import Plan
 from stressbed.fingerprint import digest
 
@@ -20,16 +20,20 @@ AXIS_LABELS = {
     "hteb": "HTEB",
     "drop": "Drop",
     "english": "English",
-    "multilingual": "Multilingual",
+    "non_english": "Non-English",
 }
 
 ALL_DATASETS = "all"
 """Setting of every dataset of a run that declares none."""
 
-ENGLISH, MULTILINGUAL = "english", "multilingual"
+ENGLISH, NON_ENGLISH = "english", "non_english"
 
-SIZE = re.compile(r"\d[MB]\b")
-"""A number of parameters within a label, as in `Qwen3-Embedding-8B`."""
+SIZE = re.compile(r"(\d+(?:\.\d+)?)([MB])\b")
+"""What may be a number of parameters within a label, as in `Qwen3-Embedding-8B`."""
+
+
+ROUNDED = 0.3
+"""How far a label's figure may be from the number of parameters: makers leave out embeddings, or round."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,12 @@ class Names:
         families: Family of each embedder, where the catalogue names one.
         settings: Setting of each dataset; `ALL_DATASETS` if the run has none.
         members: Embedders of each setting that names its own.
-        language_groups: Whether each dataset is `english` or `multilingual`.
+        setting_labels: Label of each setting, where the run's config gives one.
+        language_groups: `english` where all of a dataset's texts are, else `non_english`.
         translations: Dataset that each translated dataset was made from.
+        questions: Question of the recommendation that each transformation answers, where it answers one.
+        crossings: Pairs of transformations that differ in one thing: the first draws a language for many
+            texts, the second one for each.
         varying: Per generator the transformations in which seeds can differ: a language is drawn, or
             tokens are.
         sampled: Generators that draw tokens: none of their seeds repeats another.
@@ -64,8 +72,11 @@ class Names:
     families: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    setting_labels: Mapping[str, str] = field(default_factory=dict)
     language_groups: Mapping[str, str] = field(default_factory=dict)
     translations: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, Question] = field(default_factory=dict)
+    crossings: Sequence[tuple[str, str]] = ()
     varying: Mapping[str, frozenset[str]] = field(default_factory=dict)
     sampled: frozenset[str] = frozenset()
 
@@ -88,8 +99,11 @@ class Names:
             families={e: f for e in c.embedders if (f := catalogue.embedders[e].family)},
             settings=_settings(plan),
             members={name: s.embedders for name, s in c.settings.items() if s.embedders},
+            setting_labels={name: s.label for name, s in c.settings.items() if s.label},
             language_groups={d: _language_group(catalogue.datasets[d]) for d in c.datasets},
             translations={d: t.source for d in c.datasets if (t := plan.translation(d))},
+            questions={e.id: q for e in entries if (q := question_of(e))},
+            crossings=_crossings(entries),
             varying={g: frozenset(t.id for t in entries if _varies(plan, g, t.id)) for g in c.generator},
             sampled=frozenset(g for g in c.generator if catalogue.generators[g].sampling.temperature > 0),
         )
@@ -122,8 +136,11 @@ class Names:
             self.families,
             self.settings,
             self.members,
+            self.setting_labels,
             self.language_groups,
             self.translations,
+            self.questions,
+            dict(self.crossings),
             {g: sorted(t) for g, t in self.varying.items()},
             dict.fromkeys(sorted(self.sampled), ""),
         )
@@ -148,7 +165,8 @@ class Names:
 
     def label(self, name: str) -> str:
         """Return the label of an id, an axis or a column; the name itself where there is none."""
-        for known in (self.embedders, self.datasets, self.generators, self.transformations, AXIS_LABELS):
+        ids = (self.embedders, self.datasets, self.generators, self.transformations, self.setting_labels)
+        for known in (*ids, AXIS_LABELS):
             if name in known:
                 return known[name]
         return name
@@ -156,7 +174,41 @@ class Names:
     def sized(self, embedder: str) -> str:
         """Return an embedder's label with its size in parentheses, where known and not in the label."""
         n, label = self.parameters.get(embedder), self.label(embedder)
-        return f"{label} ({short_number(n)})" if n and not SIZE.search(label) else label
+        return f"{label} ({short_number(n)})" if n and not _says(label, n) else label
+
+
+def _says(label: str, n: int) -> bool:
+    """Return whether a label holds a number of parameters: a figure and a unit that are near enough."""
+    said = (float(figure) * {"M": 1e6, "B": 1e9}[unit] for figure, unit in SIZE.findall(label))
+    return any(abs(s - n) <= ROUNDED * n for s in said)
+
+
+def question_of(entry: TransformationEntry) -> Question | None:
+    """Return which question of the recommendation a transformation answers; None for none.
+
+    What the entry says comes first. Otherwise what it does decides, so that variants of the paper's (another
+    language pool, queries only) count; whether a text is said anew only the entry can say.
+    """
+    if entry.question is not None:
+        return None if entry.question == "none" else entry.question
+    if entry.axis == "language":
+        return None if entry.draw == "none" else "mixed" if entry.draw == "text" else "language"
+    if entry.axis != "length" or len(entry.steps) > 1:
+        return None  # Backtranslation, Summarised Expansion: nobody does that to a text at work
+    return "longer" if entry.steps[0].expands else "shorter" if entry.kind == "summarise" else None
+
+
+def _crossings(entries: Sequence[TransformationEntry]) -> tuple[tuple[str, str], ...]:
+    """Return pairs with the same steps, pool and fields, the first of which draws for many texts at once."""
+
+    def alike(e: TransformationEntry) -> str:
+        return digest([[s.model_dump() for s in e.steps], sorted(e.pool), e.fields])
+
+    single, each = (
+        {alike(e): e.id for e in entries if e.axis == "language" and question_of(e) == q}
+        for q in ("language", "mixed")
+    )
+    return tuple((single[key], each[key]) for key in single if key in each)
 
 
 def _settings(plan: Plan) -> dict[str, str]:
@@ -170,7 +222,7 @@ def _language_group(entry: DatasetEntry) -> str:
     """Return whether all of a dataset's texts are English."""
     languages = {x.partition("-")[0] for listed in entry.languages.values() for x in listed}
     languages |= {x.partition("-")[0] for fields in entry.field_languages.values() for x in fields.values()}
-    return ENGLISH if languages == {"eng"} else MULTILINGUAL
+    return ENGLISH if languages == {"eng"} else NON_ENGLISH
 
 
 def _varies(plan: Plan, generator: str, transformation: str) -> bool:

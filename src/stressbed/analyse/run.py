@@ -9,6 +9,7 @@ from pathlib import Path
 from stressbed.analyse import FLAG_TABLES, SCORE_TABLES
 from stressbed.analyse.descriptive import catalogue, rewrites
 from stressbed.analyse.descriptive import scores as score_tables
+from stressbed.analyse.metadata import trained_languages
 from stressbed.analyse.names import Names
 from stressbed.analyse.statistics import crosscheck
 from stressbed.analyse.statistics.registry import STATISTICS
@@ -37,7 +38,7 @@ def analyse(*, plan: Plan, scores: Path, transforms: Sequence[Path], folder: Pat
     files = [p for p in sorted(transforms) if p.is_file()]
     counts = rewrite_counts(files)
     found = [getattr(score_tables, name)(frame, names) for name in SCORE_TABLES]
-    data = Analysed(frame, names, plan.config.analysis, known)
+    data = Analysed(frame, names, plan.config.analysis, known, trained_languages(plan))
     found += [statistic(data) for statistic in STATISTICS.values()]
     found += [
         catalogue.catalogue_embedders(plan, names, zero_shot=known),
@@ -45,7 +46,7 @@ def analyse(*, plan: Plan, scores: Path, transforms: Sequence[Path], folder: Pat
         catalogue.catalogue_generators(plan, names),
     ]
     if len(names.generators) > 1:
-        found += [crosscheck.crosscheck(frame, names), crosscheck.crosscheck_cells(frame, names)]
+        found += [crosscheck.crosscheck(data), crosscheck.crosscheck_cells(frame, names)]
     found += [rewrites.flag_rates(counts, names, by=by) for by in FLAG_TABLES]
     found.append(rewrites.outcomes(counts, names))
     found.append(rewrites.examples(rewrite_examples(files, seed=plan.config.seeds[0]), names))

@@ -49,7 +49,7 @@ class Study:
     def label(self) -> str:
         """What its values are of, for a sentence."""
         parts = [
-            *([self.setting] if len(self.names.setting_order) > 1 else []),
+            *([self.names.label(self.setting)] if len(self.names.setting_order) > 1 else []),
             *([self.names.label(self.generator)] if len(self.names.generators) > 1 else []),
         ]
         return f" ({', '.join(parts)})" if parts else ""
@@ -128,12 +128,14 @@ class Analysed:
         names: Labels, orders, settings.
         options: Units, splits, resamples, seed.
         zero_shot: Whether an embedder was not trained on a dataset; pairs that are not known are None.
+        languages: Languages that an embedder was trained on, where they are known.
     """
 
     scores: pd.DataFrame
     names: Names
     options: Analysis = field(default_factory=Analysis)
     zero_shot: Pairs = field(default_factory=dict)
+    languages: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
     def totals(self) -> pd.DataFrame:

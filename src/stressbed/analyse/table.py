@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import pandas as pd
@@ -18,6 +18,10 @@ FALLBACK_NOTE = (
 DISTINCT_NOTE = (
     "distinct, n_distinct: each rewrite once, with the first seed that has it; n_texts counts equal texts "
     "and seeds that cannot differ again."
+)
+BOLD_NOTE = (
+    "Bold: the highest score of its column, of those without a dagger. Drops have none: the smallest may be "
+    "that of an embedder with little to lose."
 )
 MARK_NOTE = (
     "†: rests on a cell with more texts without a usable answer than the run allows (fallback_mark): a cut "
@@ -36,6 +40,7 @@ class Table:
         notes: Sentences below it.
         marks: Same shape as `frame`, true where a value rests on a cell with too many fallbacks; or None.
         best: Columns in which the best value is set in bold, and which end is the best one.
+        parts: Columns that tell apart rows which are not compared: each part has a best value of its own.
         digits: Decimals shown in Markdown and LaTeX, by column; `decimals` for the others.
         decimals: Decimals of columns that `digits` does not name. The CSV keeps six.
         rows: Longest that the Markdown and LaTeX may become; the CSV holds all rows.
@@ -50,6 +55,7 @@ class Table:
     digits: Mapping[str, int] = field(default_factory=dict)
     decimals: int = 1
     rows: int = 2000
+    parts: Sequence[str] = ()
 
 
 def ordered(frame: pd.DataFrame, names: Names) -> pd.DataFrame:
@@ -85,6 +91,4 @@ def finish(table: Table, names: Names, *, dashes: bool = True) -> Table:
         notes.append(DASH_NOTE)
     if marks is not None and marks.any(axis=None):
         notes.append(MARK_NOTE)
-    return Table(
-        table.name, table.title, frame, notes, marks, table.best, table.digits, table.decimals, table.rows
-    )
+    return replace(table, frame=frame, notes=notes, marks=marks)

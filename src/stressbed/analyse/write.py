@@ -155,12 +155,19 @@ def _cells(table: Table, names: Names, escape: Escape, bold: Escape) -> list[lis
 
 
 def _best_rows(table: Table, name: str, decimals: int) -> list[int]:
-    """Return the rows whose value is the column's best, to the digits that are shown."""
-    if name not in table.best or len(table.frame) < 2:
+    """Return the rows with the best value of a column in their part, to the digits that are shown.
+
+    A marked value may be good because rewrites failed, so none is ever the best.
+    """
+    if name not in table.best:
         return []
     values = table.frame[name].astype(float).round(decimals)
-    best = values.max() if table.best[name] == "max" else values.min()
-    return [i for i, v in enumerate(values.head(table.rows)) if v == best]
+    if table.marks is not None:
+        values = values.mask(table.marks[name].to_numpy(dtype=bool))
+    by = [table.frame[c] for c in table.parts if c in table.frame.columns] or (lambda _: 0)
+    groups = values.groupby(by, dropna=False)
+    best = (values == groups.transform(table.best[name])) & (groups.transform("size") > 1)
+    return [i for i, is_best in enumerate(best.head(table.rows)) if is_best]
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

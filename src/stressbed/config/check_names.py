@@ -20,7 +20,7 @@ KINDS = {
 
 TAKEN = frozenset(
     {
-        "all", "drop", "english", "hteb", "language", "length", "lexical_stylistic", "multilingual", "none",
+        "all", "drop", "english", "hteb", "language", "length", "lexical_stylistic", "non_english", "none",
         "original",
     }
 )  # fmt: skip

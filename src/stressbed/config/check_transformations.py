@@ -28,6 +28,7 @@ def check_transformation(name: str, catalogue: Catalogue) -> Problem:
     where = f"{catalogue.origin['transformations', name]}, transformation {name!r}"
     yield from _steps(entry, where)
     yield from _draw(entry, where)
+    yield from _question(entry, where)
     for i, step in enumerate(entry.steps):
         place = f"{where}, step {i + 1}"
         if step.prompt not in catalogue.prompts:
@@ -102,6 +103,24 @@ def _draw(entry: TransformationEntry, where: str) -> Problem:
         )
     if len(set(entry.pool)) < len(entry.pool):
         yield ConfigError("a language stands twice in the pool", where=f"{where}, key 'pool'")
+
+
+AXIS_OF_QUESTION = {
+    "rewording": "lexical_stylistic", "shorter": "length", "longer": "length", "language": "language",
+    "mixed": "language",
+}  # fmt: skip
+
+
+def _question(entry: TransformationEntry, where: str) -> Problem:
+    axis = AXIS_OF_QUESTION.get(entry.question or "", entry.axis)
+    if axis != entry.axis:
+        yield ConfigError(
+            f"`question: {entry.question}` is answered on the axis {axis!r}, but this transformation is of "
+            f"{entry.axis!r}",
+            where=f"{where}, key 'question'",
+            allowed=", ".join([*(q for q, a in AXIS_OF_QUESTION.items() if a == entry.axis), "none"]),
+            do="change `question` or `axis`; without `question` its steps decide",
+        )
 
 
 def check_pair(entry: TransformationEntry, dataset: DatasetEntry) -> Problem:

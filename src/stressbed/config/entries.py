@@ -31,6 +31,8 @@ Dtype = Literal["auto", "float32", "float16", "bfloat16"]
 Guided = Literal["auto", "structured_outputs", "json_schema", "none"]
 Attention = Literal["eager", "sdpa", "flash_attention_2"]
 FileFormat = Literal["table", "lee", "fasttext"]
+Question = Literal["rewording", "shorter", "longer", "language", "mixed"]
+"""What users do to texts, and a run's recommendation answers."""
 
 
 class TranslateDataset(Strict):
@@ -294,6 +296,15 @@ class TransformationEntry(Strict):
     flag_thresholds: FlagThresholds = Field(
         default=FlagThresholds(), description="Numbers of the error flags' rules."
     )
+    question: Question | Literal["none"] | None = Field(
+        default=None,
+        description=(
+            "Which question of the `recommendation` it answers: `rewording`, `shorter`, `longer`, "
+            "`language` (one for all texts), `mixed` (one for each text), `none`. By default, on the axis "
+            "`length` with one step: `longer` if it expands, `shorter` for `kind: summarise`; on the axis "
+            "`language` by `draw`: `mixed` for `text`, else `language`; all others none."
+        ),
+    )
     order: int = Field(default=0, description="Place in tables and figures.")
     task: str = Field(
         default="",
@@ -438,7 +449,7 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
             "retry", "context", "guided", "gpus_per_job",
         }
     ),
-    "transformation": frozenset({"id", "label", "axis", "order", "task", "flag_thresholds"}),
+    "transformation": frozenset({"id", "label", "axis", "order", "task", "flag_thresholds", "question"}),
     "embedder": frozenset(
         {
             "id", "label", "family", "licence", "gated", "parameters", "batch_size", "base_url",

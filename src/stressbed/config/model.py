@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from stressbed.config.values import MOST_RESAMPLES, Colour, FilePath, GivenLabel, Id, Seed, Words
+from stressbed.config.values import MOST_RESAMPLES, Colour, FilePath, GivenLabel, Id, Label, Seed, Words
 
 
 class Strict(BaseModel):
@@ -84,6 +84,7 @@ class HumanStudy(Strict):
 class Setting(Strict):
     """Datasets that are analysed together, and the embedders that they are run with."""
 
+    label: Label = Field(default="", description="Name in tables and figures; the setting's id by default.")
     datasets: ListedIds = Field(description="Datasets of the run; each belongs to one setting.")
     embedders: ListedIds = Field(
         default=[], description="Embedders of the run that have cells in this setting; all by default."

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pandas as pd
 
 from stressbed.analyse.aggregate import AXES
+from stressbed.analyse.conclusions.across import gap, relative, sizes, translated
 from stressbed.analyse.conclusions.lacking import dropped, noun, of_rewrites, unscored
-from stressbed.analyse.conclusions.paper import reported
+from stressbed.analyse.conclusions.paper import Beside
+from stressbed.analyse.conclusions.part import Finding, Part, Tables
 from stressbed.analyse.conclusions.preference import listed
 from stressbed.analyse.names import ALL_DATASETS, AXIS_LABELS, Names
-from stressbed.analyse.words import amount, counted, lose, shown, span
+from stressbed.analyse.words import amount, counted, lose, shown
 from stressbed.analyse.write import escape_markdown
-
-Tables = Mapping[str, pd.DataFrame]
 
 ALPHA = 0.05
 ENOUGH = 6
@@ -28,70 +26,29 @@ WEIGHTY = 0.05
 """Share of fallbacks from which they are said to weigh on everything else."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One claim for this run, and what the paper reports for its own."""
-
-    text: str
-    paper: str = ""
-
-    def __str__(self) -> str:
-        """Return it as a line of Markdown."""
-        return f"- {self.text}" + (f" *(paper: {self.paper})*" if self.paper else "")
-
-
-@dataclass(frozen=True)
-class _Part:
-    """The rows of one generator in one setting, and what the sentences need to know."""
-
-    tables: Tables
-    names: Names
-    run: str
-    generator: str
-    setting: str
-
-    def rows(self, table: str) -> pd.DataFrame:
-        """Return a table's rows of this part; none where the run does not have the table."""
-        frame = self.tables.get(table, pd.DataFrame())
-        for column, value in (("generator", self.generator), ("setting", self.setting)):
-            if column in frame.columns:
-                frame = frame[frame[column] == value]
-        return frame
-
-    def records(self, table: str) -> list[dict[str, Any]]:
-        """Return a table's rows of this part as mappings."""
-        return [{str(k): v for k, v in r.items()} for r in self.rows(table).to_dict("records")]
-
-    def label(self, name: str) -> str:
-        """Return the label of an id or an axis as Markdown; it may hold marks of its own."""
-        return escape_markdown(self.names.label(name))
-
-    def paper(self, claim: str, key: str | None = None) -> str:
-        """Return the paper's number, where the run is on the paper's grid."""
-        return reported(claim, run=self.run, setting=key or self.setting)
-
-
-def findings(tables: Tables, names: Names, *, run: str) -> str:
+def findings(tables: Tables, names: Names, *, run: str, beside: Beside | None = None) -> str:
     """Return `findings.md`: per generator and setting the claims that the run has data for.
 
     Args:
         tables: Analysed tables by name, with the columns of their CSV files.
         names: Labels, orders and settings.
-        run: Name of the run.
+        run: Name of the run, for the title.
+        beside: Which of the paper's numbers may stand beside the run's own; none by default.
     """
+    beside = beside or Beside()
     lines = [f"# Findings of the run {escape_markdown(run)}", ""]
     for generator in names.generators:
         for setting in names.setting_order:
-            part = _Part(tables, names, run, generator, setting)
+            part = Part(tables, names, generator, setting, beside)
             lines += _section(part, _title(part), _CLAIMS)
-        part = _Part(tables, names, run, generator, ALL_DATASETS)
+        part = Part(tables, names, generator, ALL_DATASETS, beside)
         title = part.label(generator) if len(names.generators) > 1 else "Across languages"
         lines += _section(part, title, _ACROSS)
     lines += ["Tables behind these sentences: `tables/`. How each number is made: `docs/statistics.md`."]
     return "\n".join(lines) + "\n"
 
 
-def _title(part: _Part) -> str:
+def _title(part: Part) -> str:
     parts = [
         *([part.label(part.setting)] if part.setting != ALL_DATASETS else []),
         *([part.label(part.generator)] if len(part.names.generators) > 1 else []),
@@ -99,12 +56,12 @@ def _title(part: _Part) -> str:
     return ", ".join(parts) or "All datasets"
 
 
-def _section(part: _Part, title: str, claims: tuple[Callable[[_Part], Iterator[Finding]], ...]) -> list[str]:
+def _section(part: Part, title: str, claims: tuple[Callable[[Part], Iterator[Finding]], ...]) -> list[str]:
     found = [str(f) for claim in claims for f in claim(part)]
     return [f"## {title}", "", *found, ""] if found else []
 
 
-def _rewrites(part: _Part) -> Iterator[Finding]:
+def _rewrites(part: Part) -> Iterator[Finding]:
     """How many rewrites are none: what the reader must know of every sentence that follows."""
     frame = part.rows("fallbacks")
     if frame.empty:
@@ -121,7 +78,7 @@ def _rewrites(part: _Part) -> Iterator[Finding]:
         )
 
 
-def _lacking(part: _Part) -> Iterator[Finding]:
+def _lacking(part: Part) -> Iterator[Finding]:
     """What the sentences that follow do not rest on: rewrites that were dropped, cells without a score."""
     rewrites, cells = part.rows("fallbacks"), part.tables.get("incomplete_cells", pd.DataFrame())
     if len(rewrites):
@@ -142,7 +99,7 @@ def _lacking(part: _Part) -> Iterator[Finding]:
     yield from map(Finding, found)
 
 
-def _own_datasets(frame: pd.DataFrame, part: _Part) -> pd.Series[bool]:
+def _own_datasets(frame: pd.DataFrame, part: Part) -> pd.Series[bool]:
     return frame["dataset"].map(lambda d: part.names.settings.get(d, ALL_DATASETS)) == part.setting
 
 
@@ -150,7 +107,7 @@ def _per_cent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"
 
 
-def _drops(part: _Part) -> Iterator[Finding]:
+def _drops(part: Part) -> Iterator[Finding]:
     frame = (
         part.rows("hteb_scores").dropna(subset=["drop"]) if len(part.rows("hteb_scores")) else pd.DataFrame()
     )
@@ -187,7 +144,7 @@ def _drops(part: _Part) -> Iterator[Finding]:
             yield Finding(f"{moved} of {len(ranks)} {change}; {top}.")
 
 
-def _alike(part: _Part) -> Iterator[Finding]:
+def _alike(part: Part) -> Iterator[Finding]:
     """Datasets on which embedders are alike to begin with: who seems robust may have learnt nothing."""
     frame = part.rows("by_dataset")
     if frame.empty:
@@ -206,7 +163,7 @@ def _best(ranks: pd.DataFrame, column: str) -> str:
     return str(ranks.sort_values(column, kind="stable")["embedder"].iloc[0])
 
 
-def _axes(part: _Part) -> Iterator[Finding]:
+def _axes(part: Part) -> Iterator[Finding]:
     frame = part.rows("axis_profiles")
     if frame.empty or frame["most_disruptive"].isna().all():
         return
@@ -226,7 +183,7 @@ def _axes(part: _Part) -> Iterator[Finding]:
     yield Finding(f"Most disruptive axis: {listed(said)}{more}.", part.paper("most_disruptive"))
 
 
-def _shifts(part: _Part) -> Iterator[Finding]:
+def _shifts(part: Part) -> Iterator[Finding]:
     frame = part.rows("shifts")
     if frame.empty:
         return
@@ -254,20 +211,22 @@ def _shifts(part: _Part) -> Iterator[Finding]:
     )
 
 
-def _translations(part: _Part) -> Iterator[Finding]:
-    """Cross-Translation against Translation, whatever their ids in this run are."""
+def _translations(part: Part) -> Iterator[Finding]:
+    """A language drawn for each text against one for many, with the same steps and languages."""
     frame = part.rows("delta_by_transformation")
-    single = [t for t in frame.columns if t.startswith("translation")]
-    cross = [t for t in frame.columns if t.startswith("cross_translation")]
-    if len(frame) and single and cross:
-        both = frame.dropna(subset=[single[0], cross[0]])
-        worse = int((both[cross[0]] < both[single[0]]).sum())
+    for single, cross in part.names.crossings:
+        if frame.empty or not {single, cross} <= set(frame.columns):
+            continue
+        both = frame.dropna(subset=[single, cross])
+        worse = int((both[cross] < both[single]).sum())
         if len(both):
             of = counted(len(both), "embedder")
-            yield Finding(f"Cross-translation costs more than translation for {worse} of {of}.")
+            yield Finding(
+                f"{part.label(cross)} costs more than {part.label(single).lower()} for {worse} of {of}."
+            )
 
 
-def _ranking(part: _Part) -> Iterator[Finding]:
+def _ranking(part: Part) -> Iterator[Finding]:
     frame = (
         part.rows("rank_stability").dropna(subset=["tau_mean"]) if len(part.rows("rank_stability")) else None
     )
@@ -309,7 +268,7 @@ def _tau(value: float) -> str:
     return shown(value, 3)
 
 
-def _halves(part: _Part) -> Iterator[Finding]:
+def _halves(part: Part) -> Iterator[Finding]:
     frame = part.rows("split_half")
     mine = frame[(frame["measure"] == "delta") & frame["row"].isin(AXES)] if len(frame) else frame
     if len(mine) and int(mine["n_datasets"].min()) >= ENOUGH:
@@ -321,7 +280,7 @@ def _halves(part: _Part) -> Iterator[Finding]:
         )
 
 
-def _zero_shot(part: _Part) -> Iterator[Finding]:
+def _zero_shot(part: Part) -> Iterator[Finding]:
     for row in part.records("zero_shot"):
         if pd.notna(row["drop_zero_shot"]):
             yield Finding(
@@ -332,60 +291,11 @@ def _zero_shot(part: _Part) -> Iterator[Finding]:
             )
 
 
-def _sizes(part: _Part) -> Iterator[Finding]:
-    frame = part.rows("size_ablation")
-    if frame.empty:
-        return
-    better: list[bool] = []
-    language: list[bool] = []
-    for _, mine in frame.groupby("family", sort=False):
-        first, last = mine.iloc[0], mine.iloc[-1]
-        better.append(bool(last["drop"] < first["drop"]))
-        if pd.notna(first.get("language")):
-            language.append(bool(_axis_drop(last) < _axis_drop(first)))
-    yield Finding(
-        f"The largest model of a family loses less than the smallest in {sum(better)} of "
-        f"{counted(len(better), 'family', 'families')}; drops run from "
-        f"{span(frame['drop'].min(), frame['drop'].max())} points.",
-        part.paper("size_gap"),
-    )
-    if language:
-        of_all = counted(len(language), "family", "families")
-        yield Finding(f"On the Language axis it loses less in {sum(language)} of {of_all}.")
-
-
-def _axis_drop(row: Any) -> float:
-    return float(row["original"] - row["language"])
-
-
-def _gap(part: _Part) -> Iterator[Finding]:
-    for row in part.records("setting_gap"):
-        words = f"{row['condition']}, {'with' if row['axes'] == 'with_language' else 'without'} Language"
-        known = pd.notna(row["gap_low"])
-        ends = f" (95 % interval {shown(row['gap_low'], 2)} to {shown(row['gap_high'], 2)})" if known else ""
-        english, multilingual = (lose(-row[g], 2) for g in ("english", "multilingual"))
-        yield Finding(
-            f"English datasets {english}, multilingual ones {multilingual}: a gap of "
-            f"{shown(row['gap'], 2)}{ends} ({words}; {row['n_english']} and {row['n_multilingual']} embedders"
-            ").",
-            part.paper("gap", words),
-        )
-
-
-def _translated(part: _Part) -> Iterator[Finding]:
-    for row in (r for r in part.records("translated_datasets") if r["embedder"] == "(all)"):
-        source, translated = (part.label(row[k]) for k in ("source", "translated"))
-        yield Finding(
-            f"The same items: embedders {lose(row['source_drop'])} on {source} and "
-            f"{lose(row['translated_drop'])} on {translated}, its translation.",
-            part.paper("translated", "all"),
-        )
-
-
 _CLAIMS = (
     _rewrites,
     _lacking,
     _drops,
+    relative,
     _alike,
     _axes,
     _translations,
@@ -393,8 +303,8 @@ _CLAIMS = (
     _ranking,
     _halves,
     _zero_shot,
-    _sizes,
+    sizes,
 )
 """Claims about each setting."""
-_ACROSS = (_gap, _translated)
+_ACROSS = (gap, translated)
 """Claims across languages."""

@@ -1,52 +1,194 @@
-"""What the HTEB paper reports, for runs of its own grid (Frank and Afli, arXiv:2605.28190).
+"""What the HTEB paper reports, beside a run's own numbers where the run has the very grid they are over.
 
-Numbers only; by claim, then by the paper's setting. They stand beside a run's own numbers in
-`findings.md` where the run is one of `hteb` or `hteb-*`, which use the paper's datasets.
+`paper.yaml` holds the numbers and their grids. What a run has is told by its entries' content (mteb's tasks,
+models and their revisions, prompts' words), so that neither a run's name nor an entry's decides anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 
-PAPER: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "drop": {"english": "8.41", "multilingual": "2.04"},
-        "losers": {"english": "11 of 11", "multilingual": "7 of 9"},
-        "most_disruptive": {
-            "english": "Language 8, Length 3 of 11",
-            "multilingual": "Length 6, Language 2, Lexical/Stylistic 1 of 9",
-        },
-        "significant": {"english": "8 of 8", "multilingual": "3 of 8"},
-        "median_abs": {"english": "1.9 to 18.9", "multilingual": "1.2 to 3.6"},
-        "tau": {"english": "0.555 (SD 0.232)", "multilingual": "0.761 (SD 0.135)"},
-        "tau_axes": {
-            "english": "Lexical/Stylistic 0.742, Length 0.619, Language 0.373",
-            "multilingual": "Lexical/Stylistic 0.816, Language 0.658, Length 0.637",
-        },
-        "tau_transformations": {
-            "english": "Backtranslation 0.802, Cross-Translation 0.369",
-            "multilingual": "Backtranslation 0.858, Expansion 0.439",
-        },
-        "within": {"english": "all", "multilingual": "all"},
-        "split_half": {"english": "0.82 to 0.96", "multilingual": "0.80 to 0.93"},
-        "gap": {"all, with Language": "6.37", "all, without Language": "1.89",
-                "shared, with Language": "3.52", "shared, without Language": "2.06"},
-        "relative": {"english": "7.16 %", "multilingual": "2.30 %"},
-        "zero_shot": {"english": "8.84", "multilingual": "2.10"},
-        "translated": {"all": "14.9 and 10.2"},
-        "size_gap": {"english": "around 5 in most cases"},
-    }
-)  # fmt: skip
+import yaml
+from pydantic import Field
 
-SETTINGS: Mapping[str, str] = MappingProxyType(
-    {"hteb-english": "english", "hteb-multilingual": "multilingual", "hteb-scale": "english"}
-)
-"""The paper's setting of runs that declare none; `hteb` declares both."""
+from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, TransformationEntry
+from stressbed.config.load import Plan
+from stressbed.config.model import Strict
+from stressbed.fingerprint import text_digest
+
+FILE = Path(__file__).with_name("paper.yaml")
+
+Pairs = Collection[tuple[str, str]]
+"""Pairs of a dataset's id and an embedder's id."""
 
 
-def reported(claim: str, *, run: str, setting: str) -> str:
-    """Return the paper's number for a claim; empty where the run is not on the paper's grid."""
-    if run != "hteb" and not run.startswith("hteb-"):
+class Task(Strict):
+    """A dataset of the paper: mteb's task, as a whole or in translation."""
+
+    task: str
+    revision: str
+    subsets: list[str]
+    split: str
+    metric: str
+    into: str = ""
+
+    @property
+    def key(self) -> str:
+        """What it is, in a form that can be compared."""
+        said = (self.task, self.revision, "+".join(sorted(self.subsets)), self.split, self.metric, self.into)
+        return "|".join(said)
+
+
+class Transformed(Strict):
+    """A transformation of the paper."""
+
+    axis: str
+    prompts: list[str]
+    draw: str = "none"
+    pool: tuple[str, ...] = Field(default=(), strict=False)
+
+
+class Embedders(Strict):
+    """Embedders of the paper: their number, if it is known, and those that its text names, with revisions."""
+
+    count: int | None
+    models: dict[str, str]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every one of them is named."""
+        return len(self.models) == self.count
+
+
+class Number(Strict):
+    """What the paper prints, and the datasets and embedders that it is over, by their names in the file."""
+
+    grid: list[list[str]]
+    says: str
+
+
+class Paper(Strict):
+    """The file."""
+
+    source: str
+    generators: dict[str, str]
+    seeds: list[int]
+    prompts: dict[str, str]
+    transformations: list[Transformed]
+    datasets: dict[str, list[Task]]
+    embedders: dict[str, Embedders]
+    numbers: dict[str, list[Number]]
+
+    def pairs(self, number: Number) -> set[tuple[str, str]] | None:
+        """Return the pairs of task and model that a number is over; None where they are not all known."""
+        if not all(self.embedders[e].whole for _, e in number.grid):
+            return None
+        return {
+            (task.key, f"{model}@{revision}")
+            for datasets, embedders in number.grid
+            for task in self.datasets[datasets]
+            for model, revision in self.embedders[embedders].models.items()
+        }
+
+
+@lru_cache(maxsize=1)
+def paper() -> Paper:
+    """Return the paper's numbers and grids."""
+    return Paper.model_validate(yaml.safe_load(FILE.read_text(encoding="utf-8")))
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Which of the paper's numbers may stand beside a run's own.
+
+    Attributes:
+        source: The paper's numbers; None: none may.
+        generators: Those of the run that are the paper's, where transformations and seeds are too.
+        tasks: By dataset of the run what it is, as `Task.key`; empty if it is none of mteb's as a whole.
+        models: By embedder of the run its model and revision; empty if the entry changes what mteb loads.
+    """
+
+    source: Paper | None = None
+    generators: frozenset[str] = frozenset()
+    tasks: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, plan: Plan, source: Paper | None = None) -> Beside:
+        """Return what of a run is on the paper's grid."""
+        source, c = source or paper(), plan.catalogue
+        chosen = [c.transformations[t] for t in plan.config.transformations]
+        alike = set(plan.config.seeds) == set(source.seeds) and _same_transformations(plan, chosen, source)
+        generators = {g for g in plan.config.generator if alike and _is_papers(c.generators[g], source)}
+        return cls(
+            source,
+            frozenset(generators),
+            {d: _task(plan, c.datasets[d], source) for d in plan.config.datasets},
+            {e: _model(c.embedders[e]) for e in plan.config.embedders},
+        )
+
+    def number(self, claim: str, *, generator: str, pairs: Pairs) -> str:
+        """Return what the paper prints on a claim over exactly these pairs; empty where there is nothing.
+
+        Args:
+            claim: Key of `numbers`.
+            generator: The run's generator that the claim is about.
+            pairs: Dataset and embedder of every cell that the run's own number rests on.
+        """
+        if self.source is None or generator not in self.generators:
+            return ""
+        mine = {(self.tasks.get(d, ""), self.models.get(e, "")) for d, e in pairs}
+        if len(mine) < len(set(pairs)) or any(not (task and model) for task, model in mine):
+            return ""
+        return next((n.says for n in self.source.numbers[claim] if self.source.pairs(n) == mine), "")
+
+
+def _is_papers(entry: GeneratorEntry, source: Paper) -> bool:
+    greedy = entry.sampling.temperature == 0
+    return greedy and entry.revision is not None and source.generators.get(entry.model) == entry.revision
+
+
+def _same_transformations(plan: Plan, chosen: Iterable[TransformationEntry], source: Paper) -> bool:
+    """Return whether a run's transformations are the paper's, by what they ask for and draw."""
+    words = plan.catalogue.prompts
+
+    def of_entry(e: TransformationEntry) -> tuple[object, ...]:
+        prompts = tuple(text_digest(words[s.prompt].template) for s in e.steps)
+        return e.axis, e.fields, prompts, e.draw, _codes(e.pool)
+
+    def of_paper(t: Transformed) -> tuple[object, ...]:
+        return t.axis, "all", tuple(source.prompts[p] for p in t.prompts), t.draw, _codes(t.pool)
+
+    return {of_entry(e) for e in chosen} == {of_paper(t) for t in source.transformations}
+
+
+def _codes(tags: Iterable[str]) -> frozenset[str]:
+    return frozenset(t.partition("-")[0] for t in tags)
+
+
+def _task(plan: Plan, entry: DatasetEntry, source: Paper) -> str:
+    """Return what a dataset is; empty where it is none of mteb's tasks, or a part of one."""
+    made, into = entry.translate_dataset, ""
+    if made is not None:
+        if not _is_papers(plan.catalogue.generators[made.generator], source):
+            return ""
+        (into,) = _codes(t for tags in entry.languages.values() for t in tags) or {""}
+        entry = plan.catalogue.datasets[made.source]
+    limited = entry.row_limit is not None or entry.corpus_sample is not None or entry.max_words is not None
+    if entry.task is None or entry.revision is None or limited:
         return ""
-    return PAPER[claim].get(SETTINGS.get(run, setting), "")
+    return Task(
+        task=entry.task, revision=entry.revision, subsets=entry.subsets, split="+".join(entry.splits),
+        metric=entry.main_score, into=into,
+    ).key  # fmt: skip
+
+
+def _model(entry: EmbedderEntry) -> str:
+    """Return an embedder's model and revision; empty where the entry changes what mteb would load."""
+    own = (entry.max_length, entry.pooling, entry.dimensions, entry.planted, entry.gguf_file)
+    if entry.backend != "mteb" or entry.instructions or any(v is not None for v in own):
+        return ""
+    return f"{entry.model}@{entry.revision}"

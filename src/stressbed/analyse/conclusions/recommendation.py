@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 import pandas as pd
 
@@ -14,12 +13,9 @@ from stressbed.analyse.conclusions.verdicts import LARGE, NOTICEABLE, Loss, sent
 from stressbed.analyse.study import Analysed, Study, per_study
 from stressbed.analyse.table import Table
 from stressbed.analyse.words import counted, span
-from stressbed.config.entries import TransformationEntry
-from stressbed.config.load import Plan
+from stressbed.config.entries import Question
 from stressbed.stats.interval import DegenerateWarning, enough
 from stressbed.stats.location import hodges_lehmann
-
-Question = Literal["rewording", "shorter", "longer", "language", "mixed"]
 
 SUBJECTS: Mapping[Question, tuple[str, bool]] = {
     "rewording": ("Rewording", False),
@@ -31,28 +27,6 @@ SUBJECTS: Mapping[Question, tuple[str, bool]] = {
 """What each question is about, in the order of the table, and whether that is a plural."""
 
 COLUMNS = ("embedder", "question", "transformation", "delta", "low", "high", "verdict")
-
-
-def questions_of(plan: Plan) -> dict[str, Question]:
-    """Return the question that each transformation of a run answers; those without one are left out.
-
-    Told by what an entry does, so that variants of the paper's (another language pool, queries only) count.
-    """
-    entries = [plan.catalogue.transformations[t] for t in plan.config.transformations]
-    found = {e.id: _question(e) for e in entries}
-    return {name: question for name, question in found.items() if question is not None}
-
-
-def _question(entry: TransformationEntry) -> Question | None:
-    if entry.axis == "language":
-        return {"dataset": "language", "subset": "language", "text": "mixed"}.get(entry.draw)  # type: ignore[return-value]
-    if len(entry.steps) > 1:
-        return None  # Backtranslation, Summarised Expansion: nobody does that to a text at work
-    (step,) = entry.steps
-    if entry.axis == "length":
-        return "longer" if step.expands else "shorter" if entry.kind == "summarise" else None
-    said = f"{entry.id} {entry.label} {step.prompt}".lower()
-    return "rewording" if "paraphras" in said or "reword" in said else None
 
 
 def recommendation(
@@ -70,7 +44,7 @@ def recommendation(
 
     Args:
         data: The run.
-        questions: Question that each transformation answers; see `questions_of`.
+        questions: Question that each transformation answers; see `Names.questions`.
         item_intervals: The table of that name, for runs of one dataset.
         items: Rows of `items.parquet`, to compare embedders within one dataset.
     """

@@ -10,7 +10,8 @@ import pandas as pd
 
 from stressbed.analyse import CONCLUSIONS
 from stressbed.analyse.conclusions.findings import findings
-from stressbed.analyse.conclusions.recommendation import questions_of, recommendation
+from stressbed.analyse.conclusions.paper import Beside
+from stressbed.analyse.conclusions.recommendation import recommendation
 from stressbed.analyse.conclusions.statistical_tests import statistical_tests
 from stressbed.analyse.names import Names
 from stressbed.analyse.read import read_table
@@ -37,14 +38,14 @@ def conclude(*, plan: Plan, scores: Path, items: Path, tables: Path, out: Path) 
     known = read_tables(tables)
     verdicts = recommendation(
         data,
-        questions=questions_of(plan),
+        questions=names.questions,
         item_intervals=known.get("item_intervals"),
         items=read_parquet(items).to_pandas() if len(names.datasets) == 1 else None,
     )
     known = {**known, verdicts.name: verdicts.frame}
     found = [verdicts, statistical_tests(plan, names, known)]
     written = [path for table in found for path in write_table(table, tables, names)]
-    write_text(out, findings(known, names, run=plan.config.run))
+    write_text(out, findings(known, names, run=plan.config.run, beside=Beside.of(plan)))
     logger.info("wrote %s and %d tables", out.name, len(found))
     return [*written, out]
 

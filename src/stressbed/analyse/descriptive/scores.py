@@ -18,17 +18,11 @@ from stressbed.analyse.aggregate import (
     strict_mean,
 )
 from stressbed.analyse.names import AXIS_LABELS, Names
-from stressbed.analyse.table import DISTINCT_NOTE, FALLBACK_NOTE, Table, finish, ordered
+from stressbed.analyse.table import BOLD_NOTE, DISTINCT_NOTE, FALLBACK_NOTE, Table, finish, ordered
 from stressbed.collect.schema import ALL, OK
 
-BEST: Mapping[str, Literal["max", "min"]] = {
-    "original": "max",
-    "lexical_stylistic": "max",
-    "length": "max",
-    "language": "max",
-    "hteb": "max",
-    "drop": "min",
-}
+BEST: Mapping[str, Literal["max", "min"]] = {c: "max" for c in PROFILE if c != "drop"}
+"""Columns whose best value is bold: scores. The smallest drop is as often a floor as a merit."""
 
 
 def hteb_scores(scores: pd.DataFrame, names: Names) -> Table:
@@ -64,7 +58,11 @@ def _profile_table(name: str, title: str, totals: pd.DataFrame, names: Names, no
     frame = keys.merge(profile(totals, by), how="left", on=by) if len(totals) else keys
     marks = keys.merge(any_marked(totals, by), how="left", on=by) if len(totals) else keys
     frame, marks = frame.reindex(columns=[*by, *PROFILE]), marks.reindex(columns=[*by, *PROFILE])
-    return finish(Table(name, title, frame, notes, _only_flags(marks, by), BEST), names)
+    bold = [BOLD_NOTE] if len(frame) > 1 else []
+    table = Table(
+        name, title, frame, [*notes, *bold], _only_flags(marks, by), BEST, parts=("generator", "setting")
+    )
+    return finish(table, names)
 
 
 def all_keys(names: Names) -> pd.DataFrame:
@@ -105,8 +103,11 @@ def delta_by_task_type(scores: pd.DataFrame, names: Names) -> Table:
     """
     totals = rewritten(paired_totals(scores))
     by = ["generator", "task_type"]
-    lacking = totals.groupby([*by, "embedder"])["delta"].transform(lambda d: d.isna().any())
-    kept = totals[~lacking.astype(bool)]
+    panels = totals.groupby([*by, "embedder"])
+    lacking = totals["delta"].isna().groupby([totals[k] for k in [*by, "embedder"]]).transform("any")
+    # An embedder may have no row of a dataset at all: of another setting, for one.
+    absent = panels["dataset"].transform("nunique") < totals.groupby(by)["dataset"].transform("nunique")
+    kept, others = totals[~(lacking | absent)], totals[lacking | absent]
     keys = totals[by].drop_duplicates().sort_values(by)
     mean = strict_mean(kept, [*by, "embedder", "dataset", "transformation"], "delta")
     mean = strict_mean(mean, [*by, "embedder", "transformation"], "delta")
@@ -122,6 +123,10 @@ def delta_by_task_type(scores: pd.DataFrame, names: Names) -> Table:
     notes = [
         "Points; negative: embedders lose. Mean over seeds, datasets of the type, then embedders.",
         "A row rests on the embedders that have every cell of its type.",
+        *(
+            f"{kind}: left out, {', '.join(map(names.label, mine))}."
+            for kind, mine in others.groupby("task_type")["embedder"].unique().items()
+        ),
     ]
     marks = _only_flags(marks, [*by, "n_datasets", "n_embedders"])
     return finish(
@@ -158,11 +163,16 @@ def by_language(scores: pd.DataFrame, names: Names) -> Table:
     # Not called `language`: a profile has an axis of that name.
     parts = paired_parts(scores).rename(columns={"language": "source_language"})
     by = ["generator", "source_language", "embedder"]
-    counts = parts.groupby("source_language")["dataset"].nunique().rename("n_datasets").reset_index()
-    frame = profile(parts, by, within=["subset", "split"]).merge(counts, on="source_language")
+    counts = parts.groupby(by)["dataset"].nunique().rename("n_datasets").reset_index()
+    frame = profile(parts, by, within=["subset", "split"]).merge(counts, on=by)
     frame = ordered(frame[[*by, "n_datasets", *PROFILE]], names)
     marks = frame[[*by, "n_datasets"]].merge(any_marked(parts, by), on=by)[frame.columns]
     notes = ["Subsets of a dataset first, then datasets; language before rewriting.", *_partial_axes(names)]
+    panels = frame.groupby("source_language")["n_datasets"]
+    if (panels.max() > panels.min()).any():
+        notes.append(
+            "n_datasets differs within a language: compare rows of embedders with the same datasets only."
+        )
     marks = _only_flags(marks, [*by, "n_datasets"])
     return finish(Table("by_language", "Scores by language", frame, notes, marks), names)
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kendalltau, pearsonr, spearmanr
+from scipy.stats import pearsonr
 
 from stressbed.analyse.aggregate import AXES, ORIGINAL, paired_totals
 from stressbed.analyse.names import Names
+from stressbed.analyse.study import Analysed
 from stressbed.analyse.table import Table
-from stressbed.fingerprint import text_digest
-from stressbed.stats.bootstrap import mean_interval
-from stressbed.stats.interval import DegenerateWarning
+from stressbed.stats.bootstrap import resample_means, spearman_rows
+from stressbed.stats.interval import FEWEST, Floats, enough
+from stressbed.stats.rank_correlation import kendall_tau_b
+from stressbed.stats.ties import levels
 
-RESAMPLES = 10_000
 OVERALL = "overall"
 _KEYS = ["embedder", "dataset", "axis", "transformation"]
 
@@ -66,31 +66,34 @@ def crosscheck_cells(scores: pd.DataFrame, names: Names) -> Table:
     return Table("crosscheck_cells", "Deltas under two generators, cell by cell", cells(scores, names), notes)
 
 
-def crosscheck(scores: pd.DataFrame, names: Names) -> Table:
+def crosscheck(data: Analysed) -> Table:
     """Return per transformation, per axis and overall how far two generators agree.
 
     Columns: first, second, group, mean_first, mean_second, difference, low, high (bootstrap interval
-    of the mean difference over pairs of embedder and dataset), pearson, spearman (of the cells' deltas),
-    kendall (tau-b of the embedders' mean deltas), n (cells compared), left_out (cells without a score
-    under either).
+    of the mean difference over datasets), pearson, spearman (of the cells' deltas), kendall (tau-b of the
+    embedders' mean deltas, over the datasets on which every embedder has every cell), n (cells compared),
+    left_out (cells without a score under either).
     """
-    held = cells(scores, names)
+    names, resamples = data.names, data.options.resamples
+    held = cells(data.scores, names)
     rows = []
     for first, second in pairs(names):
         pair = held[(held["first"] == first) & (held["second"] == second)]
         for group, part in _groups(pair, names):
-            rows.append(
-                {"first": first, "second": second, "group": group, **_compare(part, first + second + group)}
-            )
+            rng = data.rng("crosscheck", first, second, group)
+            row = _compare(part, resamples=resamples, rng=rng)
+            rows.append({"first": first, "second": second, "group": group, **row})
+    frame = pd.DataFrame(rows)
     notes = [
         "Deltas in points (transformed minus original), means over embedders and datasets. difference: first "
-        f"minus second, with a 95 % bootstrap interval over pairs of embedder and dataset, {RESAMPLES} "
-        "resamples; embedders share the rewrites of a dataset, so it describes these cells and is no test. "
-        "pearson, spearman: of the cells' deltas. kendall: of the embedders' mean deltas. left_out: cells "
-        "that lack a score under one of the two.",
+        f"minus second, with a 95 % bootstrap interval over datasets, {resamples} resamples: embedders share "
+        f"the rewrites of a dataset, so whole datasets are drawn; none with fewer than {FEWEST}.",
+        "pearson, spearman: of the cells' deltas. kendall: of the embedders' mean deltas over the datasets "
+        "on which every embedder has every cell. Values that differ by rounding only are tied.",
     ]
+    if frame["left_out"].any():
+        notes.append("left_out: cells without a score under one of the two; incomplete_cells.csv says why.")
     digits = {"pearson": 2, "spearman": 2, "kendall": 2}
-    frame = pd.DataFrame(rows)
     return Table("crosscheck", "Do the deltas depend on the generator?", frame, notes, digits=digits)
 
 
@@ -105,27 +108,50 @@ def _groups(pair: pd.DataFrame, names: Names) -> Iterator[tuple[str, pd.DataFram
     yield OVERALL, pair
 
 
-def _compare(part: pd.DataFrame, what: str) -> dict[str, float]:
+def _compare(part: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> dict[str, float]:
     both = part.dropna(subset=["difference"])
-    rng = np.random.default_rng(int(text_digest("crosscheck", what)[:16], 16))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateWarning)  # the table shows a dash
-        units = both.groupby(["embedder", "dataset"])["difference"].mean().to_numpy()
-        found = mean_interval(units, resamples=RESAMPLES, rng=rng)
-    ranked = both.groupby("embedder")[["delta_first", "delta_second"]].mean()
+    low, high = _interval(both, resamples=resamples, rng=rng)
     return {
         "mean_first": float(both["delta_first"].mean()),
         "mean_second": float(both["delta_second"].mean()),
-        "difference": float(both["difference"].mean()), "low": found.low, "high": found.high,
-        "pearson": _correlation(both, pearsonr), "spearman": _correlation(both, spearmanr),
-        "kendall": _correlation(ranked, kendalltau),
+        "difference": float(both["difference"].mean()), "low": low, "high": high,
+        "pearson": _correlation(both, _pearson), "spearman": _correlation(both, _spearman),
+        "kendall": _correlation(_ranked(part), kendall_tau_b),
         "n": len(both), "left_out": len(part) - len(both),
     }  # fmt: skip
 
 
-def _correlation(frame: pd.DataFrame, measure: object) -> float:
+def _interval(both: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the interval of the cells' mean difference; whole datasets are drawn, with all their cells."""
+    sums = both.groupby("dataset")["difference"].agg(["sum", "size"])
+    if not enough(len(sums)):
+        return float("nan"), float("nan")
+    drawn = resample_means(sums.to_numpy(dtype=np.float64), resamples=resamples, rng=rng)
+    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _ranked(part: pd.DataFrame) -> pd.DataFrame:
+    """Return the embedders' mean deltas, over the same datasets for all of them."""
+    lacking = part["difference"].isna().groupby(part["dataset"]).any()
+    whole = part[~part["dataset"].map(lacking).astype(bool)]
+    seen = whole.groupby("embedder")["dataset"].nunique()
+    kept = whole[whole["embedder"].map(seen) == whole["dataset"].nunique()]
+    return kept.groupby("embedder")[["delta_first", "delta_second"]].mean()
+
+
+def _pearson(x: Floats, y: Floats) -> float:
+    return float(pearsonr(x, y).statistic)
+
+
+def _spearman(x: Floats, y: Floats) -> float:
+    a, b = (levels(v).astype(np.float64)[None] for v in (x, y))
+    return float(spearman_rows(a, b)[0])
+
+
+def _correlation(frame: pd.DataFrame, measure: Callable[[Floats, Floats], float]) -> float:
     """Return a correlation of the two deltas; NaN for fewer than three rows or a side that does not vary."""
-    x, y = frame["delta_first"].to_numpy(dtype=float), frame["delta_second"].to_numpy(dtype=float)
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    x, y = (frame[c].to_numpy(dtype=np.float64) for c in ("delta_first", "delta_second"))
+    if len(x) < 3 or not levels(x).any() or not levels(y).any():
         return float("nan")
-    return float(measure(x, y).statistic)  # type: ignore[operator]
+    return measure(x, y)

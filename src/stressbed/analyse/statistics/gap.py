@@ -1,4 +1,4 @@
-"""Whether English datasets suffer more than multilingual ones (the paper's 5.1, tables 5 and 25)."""
+"""Whether English datasets suffer more than non-English ones (the paper's 5.1, tables 5 and 25)."""
 
 from __future__ import annotations
 
@@ -7,45 +7,48 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from stressbed.analyse.aggregate import ORIGINAL
-from stressbed.analyse.names import ENGLISH, MULTILINGUAL
+from stressbed.analyse.aggregate import LEAST_ORIGINAL, ORIGINAL, share_of
+from stressbed.analyse.names import AXIS_LABELS, ENGLISH, NON_ENGLISH
 from stressbed.analyse.study import TOTAL, Analysed, Rows, with_axes
 from stressbed.analyse.table import Table, finish
 from stressbed.stats.bootstrap import resample_means
 
 GAP = (
-    "generator", "condition", "axes", "n_english", "n_multilingual", "datasets_english",
-    "datasets_multilingual", "english", "multilingual", "gap", "gap_low", "gap_high",
+    "generator", "condition", "axes", "n_english", "n_non_english", "datasets_english",
+    "datasets_non_english", "english", "non_english", "gap", "gap_low", "gap_high",
 )  # fmt: skip
 BY_EMBEDDER = (
-    "generator", "embedder", "english_original", "english_delta", "english_relative", "multilingual_original",
-    "multilingual_delta", "multilingual_relative",
+    "generator", "embedder", "english_original", "english_delta", "english_relative", "non_english_original",
+    "non_english_delta", "non_english_relative",
 )  # fmt: skip
 WITH, WITHOUT = "with_language", "without_language"
+EVERY, SHARED = "all", "shared"
+"""Whose deltas: of the embedders with all cells of a group, or of those with all cells of both."""
 GAP_NOTES = (
     "Mean delta in points over datasets, then embedders. all: every embedder with all cells of a group; "
-    "shared: those with all cells of both. gap: multilingual minus English; 95 % bootstrap interval, the "
+    "shared: those with all cells of both. gap: non-English minus English; 95 % bootstrap interval, the "
     "datasets of both groups resampled.",
-    "Groups by the language of the texts before rewriting: English means all of a dataset's texts are. They "
-    "are not parallel samples; the gap may be one of tasks or difficulty.",
+    "Groups by the language of the texts before rewriting: English means all of a dataset's texts are, "
+    "non-English all others. They are no parallel samples; the gap may be one of tasks or difficulty.",
 )
 BY_EMBEDDER_NOTES = (
     "delta: HTEB minus original, in points; relative: delta over original of the mean scores, in per "
-    "cent; the last row is the mean of the rows above.",
+    f"cent, blank where the original is under {LEAST_ORIGINAL:g} points. The last row is the mean of the "
+    "values above it.",
 )
 
 
 def setting_gap(data: Analysed) -> Table:
-    """Return the mean delta on English and multilingual datasets, with and without the Language axis."""
+    """Return the mean delta on English and non-English datasets, with and without the Language axis."""
     return _per_generator(
-        data, "setting_gap", "English against multilingual datasets", GAP, _gaps, notes=GAP_NOTES, decimals=2,
+        data, "setting_gap", "English against non-English datasets", GAP, _gaps, notes=GAP_NOTES, decimals=2,
     )  # fmt: skip
 
 
 def setting_gap_by_embedder(data: Analysed) -> Table:
     """Return per embedder with cells in both groups its drops there, absolute and relative."""
     return _per_generator(
-        data, "setting_gap_by_embedder", "English against multilingual datasets by embedder", BY_EMBEDDER,
+        data, "setting_gap_by_embedder", "English against non-English datasets by embedder", BY_EMBEDDER,
         _embedders, notes=BY_EMBEDDER_NOTES,
     )  # fmt: skip
 
@@ -74,12 +77,14 @@ def _per_generator(
 
 
 class _Group:
-    """The cells of one group of datasets: embedders with every cell, and their values."""
+    """The cells of one group of datasets: embedders with every cell of every dataset, and their values."""
 
     def __init__(self, scores: pd.DataFrame, order: Sequence[str]) -> None:
-        lacking = scores.isna().any(axis=1).groupby("embedder").any()
-        complete = set(lacking.index[~lacking])
-        self.embedders = [e for e in order if e in complete]
+        # An embedder may lack a value, or have no row of a dataset at all: of another setting, for one.
+        whole = scores.drop(columns=WITHOUT).notna().all(axis=1).unstack("embedder", fill_value=False)  # noqa: PD010  # unique index
+        self.datasets = [str(d) for d in whole.index]
+        self.lacking = {e: int((~whole[e]).sum()) for e in order if e in whole and not whole[e].all()}
+        self.embedders = [e for e in order if e in whole and whole[e].all()]
         self.scores = scores
 
     def matrix(self, column: str, embedders: Sequence[str]) -> pd.DataFrame:
@@ -102,36 +107,49 @@ def _groups(data: Analysed, generator: str) -> dict[str, _Group]:
     group = scores.index.get_level_values("dataset").map(data.names.language_groups)
     return {
         g: _Group(scores[group == g], list(data.names.embedders))
-        for g in (ENGLISH, MULTILINGUAL)
+        for g in (ENGLISH, NON_ENGLISH)
         if (group == g).any()
     }
 
 
 def _lacking(groups: Mapping[str, _Group]) -> str:
-    missing = [g for g in (ENGLISH, MULTILINGUAL) if g not in groups]
+    missing = [AXIS_LABELS[g] for g in (ENGLISH, NON_ENGLISH) if g not in groups]
     return f"Left out: the run has no {' and no '.join(missing)} datasets." if missing else ""
+
+
+def _left_out(data: Analysed, groups: Mapping[str, _Group]) -> list[str]:
+    """Return who has only a part of a group's cells, and how much is missing."""
+    return [
+        f"{AXIS_LABELS[name]} datasets: {data.names.label(embedder)} is left out, it lacks cells of "
+        f"{missing} of {len(group.datasets)}."
+        for name, group in groups.items()
+        for embedder, missing in group.lacking.items()
+    ]
 
 
 def _shared(groups: Mapping[str, _Group]) -> list[str]:
     """Return the embedders with all cells of both groups."""
-    return [e for e in groups[ENGLISH].embedders if e in groups[MULTILINGUAL].embedders]
+    return [e for e in groups[ENGLISH].embedders if e in groups[NON_ENGLISH].embedders]
 
 
 def _gaps(data: Analysed, generator: str, groups: Mapping[str, _Group]) -> Rows:
     rows: list[Mapping[str, object]] = []
     said: list[str] = []
     for condition, members in (
-        ("all", {g: f.embedders for g, f in groups.items()}),
-        ("shared", dict.fromkeys(groups, _shared(groups))),
+        (EVERY, {g: f.embedders for g, f in groups.items()}),
+        (SHARED, dict.fromkeys(groups, _shared(groups))),
     ):
         if not all(members.values()):
             said.append(f"{condition.capitalize()} embedders: left out, none has all cells of both groups.")
             continue
         for axes in (WITH, WITHOUT):
+            if all(f.scores[axes].isna().all() for f in groups.values()):
+                said.append("Without the Language axis: left out, the run has no other axis.")
+                continue
             rng = data.rng("setting_gap", generator, condition, axes)
             row = _gap(rng, data.options.resamples, groups, members, axes)
             rows.append({"generator": generator, "condition": condition, **row})
-    return rows, said
+    return rows, [*said, *_left_out(data, groups)]
 
 
 def _gap(
@@ -150,23 +168,24 @@ def _gap(
     if all(len(d) > 1 and d.notna().all() for d in deltas.values()):
         drawn = [
             resample_means(deltas[g].to_numpy()[:, None], resamples=resamples, rng=rng)[:, 0]
-            for g in (ENGLISH, MULTILINGUAL)
+            for g in (ENGLISH, NON_ENGLISH)
         ]
         low, high = (float(q) for q in np.quantile(drawn[1] - drawn[0], [0.025, 0.975]))
     return {
-        "axes": axes, "n_english": len(members[ENGLISH]), "n_multilingual": len(members[MULTILINGUAL]),
-        "datasets_english": len(deltas[ENGLISH]), "datasets_multilingual": len(deltas[MULTILINGUAL]),
-        **means, "gap": means[MULTILINGUAL] - means[ENGLISH], "gap_low": low, "gap_high": high,
+        "axes": axes, "n_english": len(members[ENGLISH]), "n_non_english": len(members[NON_ENGLISH]),
+        "datasets_english": len(deltas[ENGLISH]), "datasets_non_english": len(deltas[NON_ENGLISH]),
+        **means, "gap": means[NON_ENGLISH] - means[ENGLISH], "gap_low": low, "gap_high": high,
     }  # fmt: skip
 
 
-def _embedders(_: Analysed, generator: str, groups: Mapping[str, _Group]) -> Rows:
+def _embedders(data: Analysed, generator: str, groups: Mapping[str, _Group]) -> Rows:
     rows = [_by_embedder(generator, e, groups) for e in _shared(groups)]
+    said = _left_out(data, groups)
     if not rows:
-        return [], ["Left out: no embedder has all cells of both groups."]
+        return [], ["Left out: no embedder has all cells of both groups.", *said]
     numbers = pd.DataFrame(rows)[list(BY_EMBEDDER[2:])].mean()
     mean = {"generator": generator, "embedder": "(mean)", **{str(k): v for k, v in numbers.items()}}
-    return [*rows, mean], []
+    return [*rows, mean], said
 
 
 def _by_embedder(generator: str, embedder: str, groups: Mapping[str, _Group]) -> dict[str, object]:
@@ -176,6 +195,6 @@ def _by_embedder(generator: str, embedder: str, groups: Mapping[str, _Group]) ->
         delta = float(group.matrix(TOTAL, [embedder]).mean().iloc[0]) - original
         row |= {
             f"{name}_original": original, f"{name}_delta": delta,
-            f"{name}_relative": 100 * delta / original if original else float("nan"),
+            f"{name}_relative": share_of(original, delta),
         }  # fmt: skip
     return row

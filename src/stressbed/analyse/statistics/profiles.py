@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from stressbed.analyse.aggregate import ORIGINAL
+from stressbed.analyse.aggregate import LEAST_ORIGINAL, ORIGINAL, share_of
 from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
 from stressbed.stats.bootstrap import resample_means, spearman_interval
@@ -35,7 +35,8 @@ def axis_profiles(data: Analysed) -> Table:
             "Mean delta of each axis in points, over seeds, datasets, then transformations. most_disruptive: "
             "the axis with the largest absolute delta.",
             "certainty: per cent of bootstrap samples of the datasets in which the same axis is the most "
-            "disruptive. relative_drop: drop over original of the mean scores, in per cent.",
+            "disruptive. relative_drop: drop over original of the mean scores, in per "
+            f"cent; blank where the original is under {LEAST_ORIGINAL:g} points.",
         ],
         digits={"certainty": 0},
     )  # fmt: skip
@@ -57,7 +58,7 @@ def _profiles(data: Analysed, study: Study) -> Rows:
                 "embedder": embedder, **deltas,
                 "most_disruptive": biggest if len(study.axes) > 1 else "",
                 "certainty": _certainty(data, study, pd.DataFrame(values), biggest),
-                "relative_drop": -100 * deltas[TOTAL] / mean[ORIGINAL] if mean[ORIGINAL] else float("nan"),
+                "relative_drop": share_of(mean[ORIGINAL], -deltas[TOTAL]),
                 "n_datasets": len(values),
             }
         )  # fmt: skip

@@ -10,17 +10,18 @@ from stressbed.analyse.aggregate import profile
 from stressbed.analyse.study import Analysed
 from stressbed.analyse.table import Table, finish
 
-COLUMNS = (
-    "generator", "source", "translated", "language", "embedder", "source_original", "source_drop",
-    "translated_original", "translated_drop",
-)  # fmt: skip
-ALL_EMBEDDERS = "(all)"
-"""Stands for the mean over embedders."""
+VALUES = ("source_original", "source_drop", "translated_original", "translated_drop")
+COLUMNS = ("generator", "source", "translated", "language", "embedder", "trained", *VALUES)
+ALL_EMBEDDERS, TRAINED, UNTRAINED = "(all)", "(trained on the language)", "(not trained on the language)"
+"""Stand for means over embedders."""
 
 NOTES = (
     "Points; drop is original minus HTEB, mean over seeds, then transformations of an axis, then axes. "
     "Items, labels and metric are the same; the texts were translated once, before all else.",
-    f"{ALL_EMBEDDERS}: mean over the embedders that have every cell of both datasets.",
+    f"{ALL_EMBEDDERS}: mean over the embedders that have every cell of both datasets; below it those whose "
+    "`trained` is yes, and those whose is no.",
+    "trained: whether the embedder's entry, or else mteb's metadata, names the translation's language; "
+    "blank: neither names any.",
 )
 
 
@@ -42,11 +43,11 @@ def translated_datasets(data: Analysed) -> Table:
         for generator in data.names.generators:
             mine = list(_rows(data, generator, source, translated))
             if mine:
-                rows += [*mine, _mean(mine)]
+                rows += [*mine, *_means(mine)]
             else:
                 said.append(f"{translated}: left out, no embedder has cells on both it and {source}.")
             said += _incomplete(mine, translated)
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
     notes = [*(NOTES if rows else ()), *dict.fromkeys(said)]
     return finish(Table("translated_datasets", "The same items in two languages", frame, notes), data.names)
 
@@ -68,20 +69,30 @@ def _rows(data: Analysed, generator: str, source: str, translated: str) -> Itera
             }
             yield {
                 "generator": generator, "source": source, "translated": translated,
-                "language": str(spoken.iloc[0]), "embedder": embedder, **values,
+                "language": str(spoken.iloc[0]), "embedder": embedder,
+                "trained": _trained(data.languages.get(embedder, frozenset()), str(spoken.iloc[0])), **values,
             }  # fmt: skip
 
 
-def _mean(rows: list[dict[str, object]]) -> dict[str, object]:
-    """Return the row of means over the embedders that lack nothing."""
-    frame = pd.DataFrame(rows)
-    values = list(COLUMNS[5:])
-    means = frame[values].dropna().mean()
-    return {**rows[0], "embedder": ALL_EMBEDDERS, **{v: float(means[v]) for v in values}}
+def _trained(known: frozenset[str], language: str) -> str:
+    """Return whether a language is among those of an embedder; empty where none is known."""
+    return ("yes" if language.partition("-")[0] in known else "no") if known else ""
+
+
+def _means(rows: list[dict[str, object]]) -> Iterator[dict[str, object]]:
+    """Yield means over the embedders that lack nothing: of all, and by whether they know the language."""
+    frame = pd.DataFrame(rows).dropna(subset=list(VALUES))
+    groups = {ALL_EMBEDDERS: frame}
+    if frame["trained"].isin(["yes", "no"]).any():
+        groups |= {TRAINED: frame[frame["trained"] == "yes"], UNTRAINED: frame[frame["trained"] == "no"]}
+    for name, mine in groups.items():
+        if name == ALL_EMBEDDERS or len(mine):
+            means = {v: float(mine[v].mean()) for v in VALUES}
+            yield {**rows[0], "embedder": name, "trained": "", **means}
 
 
 def _incomplete(rows: list[dict[str, object]], translated: str) -> list[str]:
-    values = pd.DataFrame(rows, columns=COLUMNS)[list(COLUMNS[5:])]
+    values = pd.DataFrame(rows, columns=list(COLUMNS))[list(VALUES)]
     n = int(values.isna().any(axis=1).sum())
     if not n:
         return []

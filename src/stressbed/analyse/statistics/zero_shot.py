@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-
 import pandas as pd
 
+from stressbed.analyse.metadata import metadata, on_a_hub
 from stressbed.analyse.study import TOTAL, Analysed, Pairs, Rows, Study, per_study
 from stressbed.analyse.table import Table
+from stressbed.analyse.words import counted
 from stressbed.config.load import Plan
-
-logger = logging.getLogger("stressbed")
 
 COLUMNS = ("pairs", "zero_shot_pairs", "trained_pairs", "unknown_pairs", "drop_all", "drop_zero_shot")
 
@@ -29,7 +27,8 @@ def zero_shot(data: Analysed) -> Table:
 
 
 def _rows(data: Analysed, study: Study) -> Rows:
-    drops = -study.deltas[TOTAL].dropna()
+    every = -study.deltas[TOTAL]
+    drops = every.dropna()
     known = pd.Series(
         [data.zero_shot.get((str(e), str(d))) for e, d in drops.index], index=drops.index, dtype=object
     )
@@ -44,6 +43,9 @@ def _rows(data: Analysed, study: Study) -> Rows:
         "drop_zero_shot": drops[fresh].mean(),
     }  # fmt: skip
     said = [] if fresh.any() else [f"No zero-shot pair{study.label}."]
+    if lacking := len(every) - len(drops):
+        verb = "is" if lacking == 1 else "are"
+        said.append(f"{counted(lacking, 'pair')} without every cell{study.label} {verb} left out.")
     return [row], said
 
 
@@ -54,27 +56,12 @@ def zero_shot_pairs(plan: Plan) -> Pairs:
     """
     c = plan.catalogue
     pairs: dict[tuple[str, str], bool | None] = dict.fromkeys(plan.pairs)
-    known = {e for e, _ in pairs if _on_a_hub(c.embedders[e].backend, c.embedders[e].model)}
-    asked = [(e, d) for e, d in pairs if e in known and c.datasets[d].task]
+    asked = [(e, d) for e, d in pairs if on_a_hub(c.embedders[e]) and c.datasets[d].task]
     if not asked:
         return pairs
-    import mteb
-
-    metas = {e: _meta(mteb, c.embedders[e].model) for e in {e for e, _ in asked}}
+    metas = metadata(c.embedders[e].model for e, _ in asked)
     for e, d in asked:
-        if metas[e] is not None:
-            pairs[e, d] = metas[e].is_zero_shot_on([c.datasets[d].task])  # type: ignore[attr-defined]
+        meta = metas[c.embedders[e].model]
+        if meta is not None:
+            pairs[e, d] = meta.is_zero_shot_on([c.datasets[d].task])
     return pairs
-
-
-def _on_a_hub(backend: str, model: str) -> bool:
-    return backend in {"mteb", "sentence-transformers"} and "/" in model and not model.startswith("package:")
-
-
-def _meta(mteb: object, model: str) -> object | None:
-    try:
-        found: object = mteb.get_model_meta(model, fetch_from_hf=False)  # type: ignore[attr-defined]
-    except (KeyError, ValueError) as e:
-        logger.info("mteb has no record of %s: %s", model, e)
-        return None
-    return found
