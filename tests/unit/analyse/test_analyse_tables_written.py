@@ -9,8 +9,10 @@ from statistics import fmean
 import pandas as pd
 import pytest
 from fabricate import EIGHT, FLAGS, make_plan, write_cells, write_transforms
+from study_cases import made_names, made_scores
 
 from stressbed.analyse import SUFFIXES, TABLES
+from stressbed.analyse.descriptive.scores import hteb_scores
 from stressbed.analyse.names import Names
 from stressbed.analyse.run import analyse
 from stressbed.analyse.table import Table
@@ -39,10 +41,45 @@ def test_markdown_rounds_marks_and_sets_the_best_bold_to_the_shown_digits():
     text = to_markdown(table(), nothing())
     assert text.splitlines()[4:6] == [
         r"| Alpha\_1 | **70.0** | **0.0** |",
-        "| Beta | **70.0**† | – |",
+        "| Beta | 70.0† | – |",
     ]
     assert "A note." in text
     assert r"| Alpha\_1 | **70.04** | **−0.04** |" in to_markdown(table(decimals=2), nothing())
+
+
+def test_a_marked_value_is_never_the_best_and_takes_it_from_no_other():
+    frame = pd.DataFrame({"embedder": list("abc"), "hteb": [90.0, 70.0, 71.0]})
+    marks = pd.DataFrame({"embedder": False, "hteb": [True, False, False]})
+    made = Table("t", "T", frame, [], marks, {"hteb": "max"})
+    assert [line.split("| ")[-1] for line in to_markdown(made, nothing()).splitlines()[4:7]] == [
+        "90.0† |", "70.0 |", "**71.0** |",
+    ]  # fmt: skip
+    assert to_latex(made, nothing()).count(r"\textbf{") == 1
+
+
+def test_each_part_of_a_run_has_a_best_value_of_its_own():
+    frame = pd.DataFrame(
+        {"generator": list("ggggh"), "setting": list("sstts"), "embedder": list("ababa"),
+         "hteb": [90.0, 80.0, 60.0, 70.0, 50.0]}
+    )  # fmt: skip
+    made = Table("t", "T", frame, best={"hteb": "max"}, parts=("generator", "setting"))
+    shown = [line.split("| ")[-1] for line in to_markdown(made, nothing()).splitlines()[4:9]]
+    # One embedder alone in its part is no best of anything.
+    assert shown == ["**90.0** |", "80.0 |", "60.0 |", "**70.0** |", "50.0 |"]
+    rates = Table(
+        "t", "T", pd.DataFrame({"generator": ["g", "h"], "total": [2.0, 1.0]}), best={"total": "min"}
+    )
+    assert "**1.0**" in to_markdown(rates, nothing())
+
+
+def test_drops_are_not_bold_the_smallest_may_be_a_floor():
+    names = made_names(("a", "b"), ("d0",))
+    level = {"a": 2.0, "b": 80.0}
+    scores = made_scores(names, lambda e, d, t, s: level[e] - (t != "original") * level[e] / 10)
+    made = hteb_scores(scores, names)
+    row = next(line for line in to_markdown(made, names).splitlines() if line.startswith("| a "))
+    assert row == "| a | 2.0 | 1.8 | 1.8 | 1.8 | 1.8 | 0.2 |"
+    assert any(n.startswith("Bold: the highest score") for n in made.notes)
 
 
 def test_long_tables_are_cut_and_say_so():
@@ -172,7 +209,7 @@ def test_a_run_gives_all_tables_in_all_formats(analysed):
     assert head[1].startswith("alpha,80.0,61.0,64.0,66.5,63.833333,16.166667")
     assert head[2] == "beta,80.0,61.0,64.0,,,"
     text = (folder / "hteb_scores.md").read_text()
-    assert "| The A | **80.0** | **61.0** | **64.0**† | **66.5** | **63.8**† | **16.2**† |" in text
+    assert "| The A | **80.0** | **61.0** | 64.0† | **66.5** | 63.8† | 16.2† |" in text
     assert "incomplete_cells.csv" in text
     common = (folder / "hteb_scores_common.csv").read_text().splitlines()
     assert common[2].startswith("beta,80.0,61.0,64.0,66.5")

@@ -5,7 +5,7 @@ import pytest
 from study_cases import analysed, made_names, made_scores, noisy
 
 from stressbed.analyse.conclusions.findings import findings
-from stressbed.analyse.conclusions.paper import PAPER, reported
+from stressbed.analyse.conclusions.paper import Beside, Embedders, Number, Paper, Task, paper
 from stressbed.analyse.descriptive.scores import delta_by_transformation, hteb_scores, incomplete_cells
 from stressbed.analyse.statistics.registry import STATISTICS
 
@@ -39,20 +39,52 @@ def test_counts_are_those_of_the_planted_profiles():
     assert "paper" not in said
 
 
-@pytest.mark.parametrize(("run", "there"), [("hteb-english", True), ("hteb", False), ("hteb-like-me", False)])
-def test_the_papers_numbers_stand_beside_its_own_grid(run, there):
+def on_the_papers_grid(names, **claims):
+    """Return a paper with these numbers over all pairs of the names, or over those of a setting."""
+    tasks = {
+        d: Task(task=d, revision="r", subsets=["default"], split="test", metric="m") for d in names.datasets
+    }
+    grids = {g: [t for d, t in tasks.items() if names.language_groups[d] == g] for g in GROUPS}
+    source = Paper(
+        source="made", generators={}, seeds=[1], prompts={}, transformations=[],
+        datasets={**grids, "all": list(tasks.values())},
+        embedders={"all": Embedders(count=len(E), models=dict.fromkeys(E, "1"))},
+        numbers={
+            c: [Number(grid=[[g, "all"] for g in of], says=said) for of, said in numbers]
+            for c, numbers in (dict.fromkeys(paper().numbers, ()) | claims).items()
+        },
+    )  # fmt: skip
+    return Beside(
+        source, frozenset(names.generators), {d: t.key for d, t in tasks.items()}, {e: f"{e}@1" for e in E}
+    )
+
+
+GROUPS = ("english", "non_english")
+
+
+def test_the_papers_numbers_stand_beside_its_own_grid():
     names = made_names(E, D)
-    said = findings(tables_of(names, made_scores(names, planted(names))), names, run=run)
-    assert ("*(paper: 8.41)*" in said) == there
-    assert ("*(paper: Language 8, Length 3 of 11)*" in said) == there
+    tables = tables_of(names, made_scores(names, planted(names)))
+    beside = on_the_papers_grid(names, drop=[(["all"], "8.41")], most_disruptive=[(["all"], "Language 8")])
+    said = findings(tables, names, run="mine", beside=beside)
+    assert "lose 3.40 points on average under HTEB. *(paper: 8.41)*" in said
+    assert "*(paper: Language 8)*" in said
+    assert said.count("paper") == 2
+    assert "paper" not in findings(tables, names, run="hteb-english")
 
 
 def test_a_run_with_both_settings_has_both_of_the_papers_numbers():
-    groups = {d: "english" if i < 6 else "multilingual" for i, d in enumerate(D)}
+    groups = {d: "english" if i < 6 else "non_english" for i, d in enumerate(D)}
     names = made_names(E, D, settings=groups, language_groups=groups)
-    said = findings(tables_of(names, made_scores(names, planted(names))), names, run="hteb")
-    assert said.index("## English") < said.index("8.41") < said.index("## Multilingual") < said.index("2.04")
+    beside = on_the_papers_grid(
+        names, drop=[(["english"], "8.41"), (["non_english"], "2.04")],
+        gap_with_language=[(["english", "non_english"], "6.37")], relative=[(["all"], "7.16 % and 2.30 %")],
+    )  # fmt: skip
+    said = findings(tables_of(names, made_scores(names, planted(names))), names, run="mine", beside=beside)
+    assert said.index("## English") < said.index("8.41") < said.index("## Non-English") < said.index("2.04")
     assert "(all, with Language; 5 and 5 embedders). *(paper: 6.37)*" in said
+    assert "(mean over the 5 embedders with all cells of both). *(paper: 7.16 % and 2.30 %)*" in said
+    assert "without Language; 5 and 5 embedders).\n" in said
 
 
 def test_few_datasets_make_no_claims_about_intervals_or_tests():
@@ -93,11 +125,11 @@ def test_distinct_rewrites_lead_where_some_are_counted_again():
 
 
 def test_fallbacks_are_those_of_the_settings_own_datasets():
-    groups = {d: "english" if i < 6 else "multilingual" for i, d in enumerate(D)}
+    groups = {d: "english" if i < 6 else "non_english" for i, d in enumerate(D)}
     names = made_names(E, D, settings=groups, language_groups=groups)
     frame = pd.DataFrame({"dataset": D, "n_texts": 10, "fallbacks": range(10)})
     said = findings({"fallbacks": frame}, names, run="mine")
-    assert said.index("15 of 60 rewrites") < said.index("## Multilingual") < said.index("30 of 40 rewrites")
+    assert said.index("15 of 60 rewrites") < said.index("## Non-English") < said.index("30 of 40 rewrites")
 
 
 def test_datasets_that_do_not_tell_embedders_apart_are_named():
@@ -175,21 +207,80 @@ def test_empty_tables_give_no_sentences():
     assert findings({}, names, run="mine") == said
 
 
-def test_translated_datasets_are_told_beside_the_papers():
+def test_translated_datasets_are_told_for_all_and_by_the_language_of_training():
+    values = {
+        "source_original": 80.0, "source_drop": 14.0, "translated_original": 75.0, "translated_drop": 9.5
+    }  # fmt: skip
+    rows = [("a", "yes", 8.0, 6.0), ("b", "no", 20.0, 13.0), ("c", "", 1.0, 2.0), ("(all)", "", 14.0, 9.5)]
+    rows += [("(trained on the language)", "", 8.0, 6.0), ("(not trained on the language)", "", 20.0, -1.0)]
     frame = pd.DataFrame(
         [
-            {"source": "stsbenchmark", "translated": "stsbenchmark-deu", "language": "deu-Latn",
-             "embedder": "(all)", "source_original": 80.0, "source_drop": 14.0, "translated_original": 75.0,
-             "translated_drop": 9.5}
+            {**values, "source": "d0", "translated": "d1", "embedder": e, "trained": t, "source_drop": s,
+             "translated_drop": d}
+            for e, t, s, d in rows
         ]
     )  # fmt: skip
-    said = findings({"translated_datasets": frame}, made_names(E, D), run="hteb-german")
-    assert "embedders lose 14.0 points on stsbenchmark and lose 9.5 points on stsbenchmark-deu" in said
-    assert "*(paper: 14.9 and 10.2)*" in said
+    names = made_names(E, D[:2], translations={"d1": "d0"})
+    said = findings({"translated_datasets": frame}, names, run="mine")
+    assert (
+        "- The same items: embedders lose 14.0 points on d0 and lose 9.5 points on d1, its translation.\n"
+        in (said)
+    )
+    assert "those trained on its language lose 8.0 points on d0 and lose 6.0 points on d1" in said
+    assert "those not trained on it lose 20.0 points on d0 and gain 1.0 point on d1" in said
 
 
-def test_every_number_of_the_paper_is_found_by_its_setting():
-    for claim, by in PAPER.items():
-        for setting, text in by.items():
-            assert reported(claim, run="hteb", setting=setting) == text
-            assert reported(claim, run="quickstart", setting=setting) == ""
+def shares(**columns):
+    names = made_names(E, D)
+    n = len(next(iter(columns.values())))
+    frame = pd.DataFrame({"embedder": list(E[:n]), "most_disruptive": None, **columns})
+    return findings({"axis_profiles": frame}, names, run="mine")
+
+
+def test_shares_of_the_original_are_told_with_who_loses_least_by_share_and_in_points():
+    said = shares(hteb=[-2.0, -4.0, -6.0], relative_drop=[20.0, 5.0, 11.0])
+    assert (
+        "As a share of the original score the 3 embedders lose 12.0 % on average; the least by share: "
+        "b (5.0 %); in points: a (2.00 points). 3 of 3 have another rank by share than in points."
+    ) in said
+
+
+def test_shares_that_rank_as_points_do_say_so_and_near_zero_originals_are_left_out():
+    said = shares(hteb=[-2.0, -4.0, -9.0], relative_drop=[4.0, 5.0, None])
+    assert (
+        "the 2 embedders lose 4.5 % on average; the least both by share and in points: a (4.0 %, 2.00" in said
+    )
+    assert (
+        "0 of 2 have another rank by share than in points. 1 of 3 is left out: below an original score of 5"
+        in (said)
+    )
+    assert "share" not in shares(hteb=[-2.0], relative_drop=[None])
+
+
+def test_one_embedder_and_gains_read_well_as_shares():
+    assert "As a share of the original score the embedder gains 1.5 %.\n" in shares(
+        hteb=[0.9], relative_drop=[-1.5]
+    )
+    said = shares(hteb=[0.9, -3.0], relative_drop=[-1.5, 9.0])
+    assert "the least both by share and in points: a (1.5 % gained, 0.90 points gained). 0 of 2 have" in said
+
+
+def test_the_largest_of_a_family_is_not_compared_where_a_cell_lacks():
+    frame = pd.DataFrame(
+        {"family": list("ffgg"), "embedder": list("abcd"), "original": 50.0, "language": [40.0, 45, 30, 20],
+         "drop": [5.0, 3.0, 4.0, None]}
+    )  # fmt: skip
+    said = findings({"size_ablation": frame}, made_names(E, D), run="mine")
+    assert "loses less than the smallest in 1 of 1 family; drops run from 3.0 to 5.0 points." in said
+    assert "On the Language axis it loses less in 1 of 1 family." in said
+
+
+def test_translation_drawn_for_each_text_is_told_by_what_it_is_not_by_its_id():
+    names = made_names(E, D, crossings=(("expansion", "paraphrasing"),))
+    frame = pd.DataFrame(
+        {"embedder": list("abc"), "translation": 0.0, "cross_translation": -9.0,
+         "expansion": [-1.0, -1.0, None], "paraphrasing": [-2.0, -0.5, -3.0]}
+    )  # fmt: skip
+    said = findings({"delta_by_transformation": frame}, names, run="mine")
+    assert said.count("costs more than") == 1
+    assert "Paraphrasing costs more than expansion for 1 of 2 embedders." in said

@@ -1,9 +1,11 @@
 """Profiles, ranks, gaps, sizes, training overlap: planted truths and numbers made by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from study_cases import analysed, hash_of, made_names, made_scores, noisy
 
+from stressbed.analyse.descriptive.scores import by_language, delta_by_task_type
 from stressbed.analyse.statistics.gap import setting_gap, setting_gap_by_embedder
 from stressbed.analyse.statistics.profiles import (
     axis_correlations,
@@ -18,7 +20,7 @@ from stressbed.analyse.statistics.zero_shot import zero_shot
 from stressbed.analyse.write import to_csv, to_latex, to_markdown
 
 E, D = ("a", "b", "c", "d"), tuple(f"d{i}" for i in range(8))
-GROUPS = {d: "english" if i < 5 else "multilingual" for i, d in enumerate(D)}
+GROUPS = {d: "english" if i < 5 else "non_english" for i, d in enumerate(D)}
 WEAK = {"a": "lexical_stylistic", "b": "length", "c": "language"}
 
 
@@ -76,38 +78,110 @@ def test_the_gap_is_the_difference_of_means_over_datasets_then_embedders():
     names = made_names(E, D, language_groups=GROUPS)
 
     def score(e, d, t, s):
-        loss = {"english": 4.0, "multilingual": 1.0}[GROUPS[d]]
+        loss = {"english": 4.0, "non_english": 1.0}[GROUPS[d]]
         more = 3.0 if t in {"translation", "cross_translation"} and GROUPS[d] == "english" else 0.0
         return 50.0 - (0 if t == "original" else loss + more)
 
     table = setting_gap(analysed(names, made_scores(names, score))).frame.set_index(["condition", "axes"])
     whole = table.loc[("all", "with_language")]
-    assert (whole["english"], whole["multilingual"], whole["gap"]) == (-5.0, -1.0, 4.0)
+    assert (whole["english"], whole["non_english"], whole["gap"]) == (-5.0, -1.0, 4.0)
     assert (whole["gap_low"], whole["gap_high"]) == pytest.approx((4.0, 4.0))
     assert table.loc[("shared", "without_language"), "gap"] == 3.0
     one = setting_gap_by_embedder(analysed(names, made_scores(names, score))).frame.set_index("embedder")
     assert one.loc["a", "english_relative"] == -10.0
-    assert one.loc["(mean)", "multilingual_delta"] == -1.0
+    assert one.loc["(mean)", "non_english_delta"] == -1.0
 
 
 def test_only_embedders_with_both_groups_are_shared():
     names = made_names(
-        E, D, language_groups=GROUPS, settings=GROUPS, members={"english": "abc", "multilingual": "cd"}
+        E, D, language_groups=GROUPS, settings=GROUPS, members={"english": "abc", "non_english": "cd"}
     )
     pairs = {(e, d) for d in D for e in ("abc" if GROUPS[d] == "english" else "cd")}
     data = analysed(names, made_scores(names, noisy(2), pairs=pairs))
     frame = setting_gap(data).frame.set_index(["condition", "axes"])
-    assert frame.loc[("all", "with_language"), ["n_english", "n_multilingual"]].tolist() == [3, 2]
-    assert frame.loc[("shared", "with_language"), ["n_english", "n_multilingual"]].tolist() == [1, 1]
+    assert frame.loc[("all", "with_language"), ["n_english", "n_non_english"]].tolist() == [3, 2]
+    assert frame.loc[("shared", "with_language"), ["n_english", "n_non_english"]].tolist() == [1, 1]
     assert setting_gap_by_embedder(data).frame["embedder"].tolist() == ["c", "(mean)"]
 
 
-def test_a_translated_dataset_is_not_counted_among_the_multilingual_ones():
-    groups = {**dict.fromkeys(D[:4], "english"), "d4": "multilingual"}
+def test_an_embedder_without_rows_of_a_dataset_is_not_complete():
+    """Its mean would be one over other datasets: d4 costs everyone else 40 points."""
+    settings = {d: "all" if d == "d4" else "most" for d in D}
+    names = made_names(
+        E, D, language_groups=GROUPS, settings=settings, members={"all": list("abd"), "most": list(E)}
+    )
+    pairs = {(e, d) for d in D for e in E if (e, d) != ("c", "d4")}
+    score = lambda e, d, t, s: 50.0 - (0 if t == "original" else 40.0 if d == "d4" else 2.0)  # noqa: E731
+    table = setting_gap(analysed(names, made_scores(names, score, pairs=pairs)))
+    frame = table.frame.set_index(["condition", "axes"])
+    assert frame.loc[("all", "with_language"), ["n_english", "n_non_english"]].tolist() == [3, 4]
+    assert frame.loc[("all", "with_language"), "english"] == pytest.approx(-(4 * 2 + 40) / 5)
+    assert frame.loc[("shared", "with_language"), ["n_english", "n_non_english"]].tolist() == [3, 3]
+    said = "English datasets: c is left out, it lacks cells of 1 of 5."
+    assert said in table.notes
+    by_embedder = setting_gap_by_embedder(analysed(names, made_scores(names, score, pairs=pairs)))
+    assert by_embedder.frame["embedder"].tolist() == ["a", "b", "d", "(mean)"]
+    assert said in by_embedder.notes
+
+
+def test_a_run_with_the_language_axis_alone_has_a_gap_with_it():
+    names = made_names(E, D, language_groups=GROUPS, transformations=("translation",))
+    table = setting_gap(analysed(names, made_scores(names, noisy(2))))
+    assert set(table.frame["axes"]) == {"with_language"}
+    assert len(table.frame) == 2
+    assert "Without the Language axis: left out, the run has no other axis." in table.notes
+
+
+@pytest.mark.parametrize(
+    ("original", "relative"), [(5.0, 20.0), (4.99, None), (0.0, None), (-20.0, None), (50.0, 2.0)]
+)
+def test_a_drop_near_zero_has_no_share(original, relative):
+    names = made_names(("a",), D, language_groups=GROUPS)
+    data = analysed(names, made_scores(names, lambda e, d, t, s: original - (t != "original")))
+    found = axis_profiles(data).frame["relative_drop"].iloc[0]
+    both = setting_gap_by_embedder(data).frame.loc[0, ["english_relative", "non_english_relative"]]
+    if relative is None:
+        assert np.isnan([found, *both]).all()
+    else:
+        assert found == pytest.approx(relative)
+        assert both.tolist() == pytest.approx([-relative] * 2)
+
+
+def test_a_translated_dataset_is_not_counted_among_the_non_english_ones():
+    groups = {**dict.fromkeys(D[:4], "english"), "d4": "non_english"}
     names = made_names(E, D[:5], language_groups=groups, translations={"d4": "d0"})
     table = setting_gap(analysed(names, made_scores(names, noisy(2))))
     assert len(table.frame) == 0
-    assert table.notes == ["Left out: the run has no multilingual datasets."]
+    assert table.notes == ["Left out: the run has no Non-English datasets."]
+
+
+def two_settings():
+    """Four embedders; `c` and `d` stand in one setting only, whose datasets lose more."""
+    settings = {"d0": "x", "d1": "y", "d2": "x", "d3": "y"}
+    names = made_names(E, D[:4], settings=settings, members={"x": list(E), "y": ["a", "b"]})
+    pairs = {(e, d) for d, s in settings.items() for e in names.members[s]}
+    score = lambda e, d, t, s: 50.0 - (t != "original") * {"x": 8.0, "y": 2.0}[settings[d]]  # noqa: E731
+    scores = made_scores(names, score, pairs=pairs).assign(task_type="STS", language="eng-Latn")
+    return names, scores
+
+
+def test_a_task_types_row_rests_on_embedders_with_all_of_its_datasets():
+    names, scores = two_settings()
+    table = delta_by_task_type(scores, names)
+    row = table.frame.iloc[0]
+    assert row[["n_datasets", "n_embedders"]].tolist() == [4, 2]
+    assert row["expansion"] == pytest.approx(-5.0)
+    assert "STS: left out, c, d." in table.notes
+
+
+def test_a_languages_row_counts_its_own_datasets():
+    names, scores = two_settings()
+    parts = scores.assign(subset="default", split="test")
+    table = by_language(pd.concat([scores, parts]), names)
+    frame = table.frame.set_index("embedder")
+    assert frame["n_datasets"].to_dict() == {"a": 4, "b": 4, "c": 2, "d": 2}
+    assert frame["drop"].to_dict() == pytest.approx({"a": 5.0, "b": 5.0, "c": 8.0, "d": 8.0})
+    assert any("n_datasets differs within a language" in n for n in table.notes)
 
 
 def test_correlations_find_axes_that_go_together():

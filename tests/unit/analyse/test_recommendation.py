@@ -1,5 +1,6 @@
 """Verdicts: what they say follows from the interval."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,12 @@ import pytest
 from fabricate import make_plan
 from verdict_cells import QUESTIONS, analysed, items_of
 
-from stressbed.analyse.conclusions.recommendation import COLUMNS, questions_of, recommendation
+from stressbed.analyse.conclusions.recommendation import COLUMNS, recommendation
 from stressbed.analyse.conclusions.verdicts import Loss, level, sentence
+from stressbed.analyse.names import Names, question_of
 from stressbed.config import load_run
+from stressbed.config.check_transformations import check_transformation
+from stressbed.config.entries import TransformationEntry
 from stressbed.config.load import read_config
 from stressbed.stats.location import hodges_lehmann
 
@@ -201,9 +205,44 @@ def test_one_embedder_has_no_preference():
 
 def test_variants_answer_the_same_question(tmp_path):
     plan = load_run(read_config(ROOT / "config" / "quickstart.yaml"), base=ROOT)
-    assert questions_of(plan) == {
+    assert Names.of(plan).questions == {
         "paraphrasing": "rewording", "expansion": "longer", "summarisation": "shorter",
         "translation-es-fr": "language", "cross_translation-es-fr": "mixed",
     }  # fmt: skip
-    made = make_plan(tmp_path)
-    assert questions_of(made)["paraphrasing"] == "rewording"
+    assert Names.of(plan).crossings == (("translation-es-fr", "cross_translation-es-fr"),)
+
+
+def transformation(**changes):
+    entry = {"id": "x", "label": "X", "axis": "lexical_stylistic", "steps": [("source", False)], **changes}
+    steps = [{"prompt": "p", "language": where, "expands": more} for where, more in entry.pop("steps")]
+    return TransformationEntry.model_validate({**entry, "steps": steps})
+
+
+@pytest.mark.parametrize(
+    ("entry", "question"),
+    [
+        # Words in a name decide nothing.
+        ({"id": "paraphrasing-x", "label": "Paraphrasing", "task": "paraphrase, reword"}, None),
+        ({"id": "noise", "question": "rewording"}, "rewording"),
+        ({"axis": "length", "kind": "summarise"}, "shorter"),
+        ({"axis": "length", "kind": "summarise", "question": "none"}, None),
+        ({"axis": "length", "steps": [("source", True)]}, "longer"),
+        ({"axis": "length", "steps": [("source", True), ("source", False)]}, None),
+        ({"axis": "language", "draw": "text", "steps": [("target", False)]}, "mixed"),
+        ({"axis": "language", "draw": "subset", "steps": [("target", False)]}, "language"),
+    ],
+)
+def test_the_question_is_told_by_the_entry_and_never_by_its_name(entry, question):
+    assert question_of(transformation(**entry)) == question
+
+
+def test_a_question_that_another_axis_answers_is_refused(tmp_path):
+    plan = make_plan(tmp_path)
+    entry = plan.catalogue.transformations["paraphrasing"].model_copy(update={"question": "longer"})
+    origin = {**plan.catalogue.origin, ("transformations", "paraphrasing"): tmp_path / "own.yaml"}
+    catalogue = replace(plan.catalogue, transformations={"paraphrasing": entry}, origin=origin)
+    said = [str(e) for e in check_transformation("paraphrasing", catalogue)]
+    found = [s for s in said if "key 'question'" in s]
+    assert len(found) == 1
+    assert "`question: longer` is answered on the axis 'length'" in found[0]
+    assert "rewording, none" in found[0]

@@ -59,10 +59,10 @@ def test_a_gain_reads_as_a_gain(drops, words):
 
 
 def test_gains_across_languages_and_in_translation_read_as_gains():
-    gap = {"condition": ["all"], "axes": ["with_language"], "english": [0.4], "multilingual": [-2.1]}
-    more = {"gap": [-2.5], "gap_low": [-0.001], "gap_high": [1.0], "n_english": [2], "n_multilingual": [2]}
+    gap = {"condition": ["all"], "axes": ["with_language"], "english": [0.4], "non_english": [-2.1]}
+    more = {"gap": [-2.5], "gap_low": [-0.001], "gap_high": [1.0], "n_english": [2], "n_non_english": [2]}
     said = said_of(setting_gap=gap | more)
-    assert "English datasets gain 0.40 points, multilingual ones lose 2.10 points: a gap of −2.50" in said
+    assert "English datasets gain 0.40 points, non-English ones lose 2.10 points: a gap of −2.50" in said
     assert "(95 % interval 0.00 to 1.00)" in said
     frame = {"source": ["d0"], "translated": ["d1"], "embedder": ["(all)"]}
     said = said_of(translated_datasets=frame | {"source_drop": [3.0], "translated_drop": [-1.0]})
