@@ -324,7 +324,7 @@ def photograph(browser: webdriver.Chrome, name: str, default: Path) -> None:
 def test_a_choice_of_generator_and_setting_changes_every_part(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
-    names = make_names(3, 4, generators=("small", "large"), settings=("english", "multilingual"))
+    names = make_names(3, 4, generators=("small", "large"), settings=("english", "non_english"))
     found = write_tables(tmp_path / "tables", names)
     write_page(tables=tmp_path / "tables", names=names, out=tmp_path / "page.html", run="several")
     keys = ["generator", "setting"]
@@ -333,7 +333,7 @@ def test_a_choice_of_generator_and_setting_changes_every_part(
     }
     several = opened(browser, tmp_path / "page.html")
     for generator in ("small", "large"):
-        for setting in ("multilingual", "english"):
+        for setting in ("non_english", "english"):
             Select(several.find_element(By.ID, "choose-generator")).select_by_value(generator)
             Select(several.find_element(By.ID, "choose-setting")).select_by_value(setting)
             here = {k: f.loc[(generator, setting)] for k, f in at.items()}

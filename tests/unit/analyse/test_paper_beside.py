@@ -15,6 +15,7 @@ from stressbed.config.load import read_config
 
 ROOT = Path(__file__).parents[3]
 REFERENCE = ROOT / "tests" / "data" / "hteb"
+BANKING77_V2 = "18072d2685ea682290f7b8924d94c62acc19c0b2"
 GEMMA = "gemma-3-27b-it-int4-awq"
 
 
@@ -54,6 +55,9 @@ def changed(plan, kind, name, **update):
 @pytest.mark.parametrize("setting", ["english", "multilingual"])
 def test_the_grids_datasets_are_those_of_the_reference_table(setting):
     rows = [r for r in reference("hteb_datasets.csv") if r["setting"] == setting]
+    # The authors' public code takes the smaller test set.
+    smaller = {"mteb_task": "Banking77Classification.v2", "mteb_revision": BANKING77_V2}
+    rows = [r | smaller if r["mteb_task"] == "Banking77Classification" else r for r in rows]
     tasks = paper().datasets[setting]
     assert [(t.task, t.revision, t.split, t.metric) for t in tasks] == [
         (r["mteb_task"], r["mteb_revision"], r["eval_split"], r["mteb_main_score"]) for r in rows

@@ -7,6 +7,7 @@ from study_cases import analysed, hash_of, made_names, made_scores, noisy
 
 from stressbed.analyse.descriptive.scores import by_language, delta_by_task_type
 from stressbed.analyse.statistics.gap import setting_gap, setting_gap_by_embedder
+from stressbed.analyse.statistics.halves import split_half_table
 from stressbed.analyse.statistics.profiles import (
     axis_correlations,
     axis_profiles,
@@ -152,7 +153,7 @@ def test_a_translated_dataset_is_not_counted_among_the_non_english_ones():
     names = made_names(E, D[:5], language_groups=groups, translations={"d4": "d0"})
     table = setting_gap(analysed(names, made_scores(names, noisy(2))))
     assert len(table.frame) == 0
-    assert table.notes == ["Left out: the run has no Non-English datasets."]
+    assert table.notes == ["Left out: the run has no non-English datasets."]
 
 
 def two_settings():
@@ -221,6 +222,48 @@ def test_families_stand_by_size_and_single_members_do_not():
     frame = size_ablation(analysed(names, made_scores(names, noisy(1)))).frame
     assert frame["embedder"].tolist() == ["b", "a"]
     assert frame["parameters"].tolist() == [100, 900]
+
+
+def test_embedders_without_another_size_are_named():
+    names = made_names(E, D, families={"a": "f", "b": "f", "c": "g"}, parameters={"a": 900, "b": 100, "c": 5})
+    notes = size_ablation(analysed(names, made_scores(names, noisy(1)))).notes
+    assert [n for n in notes if n.startswith("Left out: c, d; the catalogue gives no")] == [notes[-1]]
+
+
+def lacking_one(e, d, t, s):
+    return None if (e, d, t, s) == ("a", "d1", "expansion", 2) else 50.0 - hash_of(e) % 3 - (t != "original")
+
+
+def test_rows_and_pairs_without_a_score_are_counted_with_the_reason():
+    names = made_names(E, D[:3])
+    data = analysed(names, made_scores(names, lacking_one), zero_shot={("a", "d0"): True})
+    table = drops_by_cell(data)
+    assert len(table.frame) == 4 * 3 * 8 - 1
+    assert "Left out: 1 row that lacks a score under a seed or on the original; incomplete" in table.notes[-1]
+    found = zero_shot(data)
+    assert found.frame["pairs"].tolist() == [11]
+    assert found.notes[-1] == "1 pair without every cell is left out."
+    whole = analysed(names, made_scores(names, noisy(1)), zero_shot={("a", "d0"): True})
+    assert not any("left out" in n.lower() for n in (*drops_by_cell(whole).notes, *zero_shot(whole).notes))
+
+
+def test_halvings_without_a_ranking_are_counted_with_the_reason():
+    names = made_names(("a", "b", "c"), D[:4])
+    # Embedders differ on d0 and d1 alone: a half without both of them ranks nobody.
+    score = lambda e, d, t, s: 60.0 - 4.0 * (t != "original") - (d in {"d0", "d1"}) * hash_of(e) % 7  # noqa: E731
+    scores = made_scores(names, score).assign(task_type="STS")
+    table = split_half_table(analysed(names, scores, halves=200))
+    row = table.frame[table.frame["measure"].eq("score") & table.frame["row"].eq("hteb")].iloc[0]
+    # Of the six halvings of four datasets two leave d0 and d1 together.
+    assert 105 < row["halves"] < 160
+    left = 200 - row["halves"]
+    assert (
+        f"score of HTEB: {left} halvings of 200 are left out, all embedders have the same mean in one half."
+        in table.notes
+    )
+    assert any(
+        "left out, all embedders have the same mean in one half of every halving" in n for n in table.notes
+    )
 
 
 def test_zero_shot_pairs_are_averaged_alone():

@@ -197,6 +197,17 @@ def test_a_run_without_these_questions_has_an_empty_table_that_says_so():
     assert "minimal check" in table.notes[0]
 
 
+def test_transformations_without_a_question_are_named():
+    found = recommendation(analysed(lambda *_: -1.0), questions={"expansion": "longer"})
+    assert (
+        "Left out: Paraphrasing, Translation, which answer no question (`question` of a transformation's "
+        "entry)." in found.notes
+    )
+    assert not any(
+        "no question" in n for n in recommendation(analysed(lambda *_: -1.0), questions=QUESTIONS).notes
+    )
+
+
 def test_one_embedder_has_no_preference():
     table = recommendation(analysed(lambda *_: -1.0, embedders=("a",)), questions=QUESTIONS)
     assert set(table.frame["question"]) == {"rewording", "longer", "language"}

@@ -66,7 +66,9 @@ def test_the_papers_two_settings_are_one_run():
     plan = load_run(read_config(ROOT / "config" / "hteb.yaml"), base=ROOT)
     names = Names.of(plan)
     assert len(plan.pairs) == 19 * 8 + 13 * 5
-    assert names.settings == names.language_groups
+    groups = {"english": "english", "multilingual": "non_english"}
+    assert {d: groups[s] for d, s in names.settings.items()} == names.language_groups
+    assert [names.label(s) for s in names.setting_order] == ["English", "Non-English"]
     for setting in ("english", "multilingual"):
         alone = read_config(ROOT / "config" / f"hteb-{setting}.yaml")
         assert names.in_setting(setting) == alone["datasets"]

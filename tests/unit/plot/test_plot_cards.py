@@ -52,7 +52,7 @@ def test_an_interval_over_other_datasets_than_the_score_is_not_shown(tmp_path):
 
 @pytest.mark.parametrize(
     ("n", "d", "options"),
-    [(1, 1, {}), (11, 19, {}), (16, 32, {"settings": ("english", "multilingual")})],
+    [(1, 1, {}), (11, 19, {}), (16, 32, {"settings": ("english", "non_english")})],
 )
 def test_nothing_on_a_card_is_cut(tmp_path, n, d, options):
     names = made_tables.make_names(n, d)
@@ -103,12 +103,12 @@ def test_ranks_say_the_datasets_that_they_rest_on_where_some_lack_a_cell(tmp_pat
 
 def test_a_setting_shows_its_own_datasets(tmp_path):
     names = made_tables.make_names(2, 2)
-    names = type(names)(**{**vars(names), "settings": {"d0": "english", "d1": "multilingual"}})
-    tables = made_tables.made(names, settings=("english", "multilingual"))
+    names = type(names)(**{**vars(names), "settings": {"d0": "english", "d1": "non_english"}})
+    tables = made_tables.made(names, settings=("english", "non_english"))
     one = tables["by_dataset"].drop(columns="setting").drop_duplicates(["dataset", "embedder"])
     _, data = card_of(tmp_path, names, tables | {"by_dataset": one})
     shown = data[data["part"] == "dataset_hteb"].groupby("setting")["name"].agg(list).to_dict()
-    assert shown == {"english": ["d0"], "multilingual": ["d1"]}
+    assert shown == {"english": ["d0"], "non_english": ["d1"]}
 
 
 def test_many_datasets_are_shown_from_both_ends(tmp_path):

@@ -54,7 +54,7 @@ def texts_outside(figure):
     [
         (1, 1, {}),
         (11, 19, {"within": "identical by construction"}),
-        (16, 32, {"settings": ("english", "multilingual")}),
+        (16, 32, {"settings": ("english", "non_english")}),
     ],
 )
 def test_no_text_is_cut_whatever_the_size_of_the_run(tmp_path, n, d, options):
@@ -136,12 +136,10 @@ def test_the_same_tables_give_the_same_files(tmp_path):
 def test_a_panel_per_setting_and_generator_in_the_order_of_the_run(tmp_path):
     names = made_tables.make_names(2, 2, generators=("zeta", "alpha"))
     with style():
-        drawn = draw_all(tmp_path, names, settings=("english", "multilingual"))
+        drawn = draw_all(tmp_path, names, settings=("english", "non_english"))
     for name in ("axis_dumbbell", "delta_heatmap", "shifts_forest", "drop_by_original", "rank_stability"):
         titles = [ax.get_title(loc="left") for ax in drawn[name].figure.axes]
-        assert titles == ["English, zeta", "Multilingual, zeta", "English, alpha", "Multilingual, alpha"], (
-            name
-        )
+        assert titles == ["English, zeta", "Non-English, zeta", "English, alpha", "Non-English, alpha"], name
         keys = drawn[name].data[["generator", "setting"]].drop_duplicates()
         assert keys["generator"].tolist() == ["zeta", "zeta", "alpha", "alpha"]
 
@@ -168,7 +166,7 @@ def test_dollars_in_a_label_are_no_formula(tmp_path):
     names = made_tables.make_names(2, 2, labels=label, generators=("a", "b"))
     names = replace(names, generators={"a": label, "b": "other"})
     with style():
-        drawn = draw_all(tmp_path, names, settings=("english", "multilingual"))
+        drawn = draw_all(tmp_path, names, settings=("english", "non_english"))
         for each in drawn.values():
             each.figure.draw_without_rendering()
     assert any(label in ax.get_title(loc="left") for ax in drawn["delta_heatmap"].figure.axes)

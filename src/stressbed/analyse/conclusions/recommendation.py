@@ -60,7 +60,7 @@ def recommendation(
         ]
         rng = data.rng("recommendation", study.generator, study.setting)
         mine = preferences(study, items=items, resamples=data.options.resamples, rng=rng)
-        said = _notes(study, questions, item_intervals)
+        said = [*_unasked(study, questions), *_notes(study, questions, item_intervals)]
         return [*found, *mine], said if mine else [*said, _no_preference(study)]
 
     notes = [
@@ -77,6 +77,17 @@ NO_QUESTION = (
     "This run has none of the transformations that the minimal check asks for: Paraphrasing, Expansion or "
     "Summarisation, Translation, Cross-Translation."
 )
+
+
+def _unasked(study: Study, questions: Mapping[str, Question]) -> list[str]:
+    """Return which transformations have no row, and why."""
+    rest = [study.names.label(t) for t in study.names.transformations if t not in questions]
+    if not rest:
+        return []
+    verb = "answers" if len(rest) == 1 else "answer"
+    return [
+        f"Left out: {', '.join(rest)}, which {verb} no question (`question` of a transformation's entry)."
+    ]
 
 
 def _notes(study: Study, questions: Mapping[str, Question], item_intervals: pd.DataFrame | None) -> list[str]:

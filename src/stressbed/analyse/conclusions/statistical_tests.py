@@ -112,13 +112,13 @@ def _axis_correlations(frame: pd.DataFrame, _: Names) -> Iterator[Row]:
             }
 
 
-def _hteb_ranks(frame: pd.DataFrame, names: Names) -> Iterator[Row]:
+def _hteb_ranks(frame: pd.DataFrame, _: Names) -> Iterator[Row]:
     if frame["hteb_low"].notna().any():
         yield {
             "question": "How sure are totals, drops and ranks?",
             "test": "Percentile bootstrap of datasets, the same for all embedders",
             "unit": "dataset",
-            "n": _per_setting(names),
+            "n": _span(frame["n_datasets"]),
         }
 
 
@@ -126,8 +126,9 @@ def _crosscheck(frame: pd.DataFrame, _: Names) -> Iterator[Row]:
     if frame["difference"].notna().any():
         yield {
             "question": "Do losses depend on who rewrites?",
-            "test": "Percentile bootstrap of the mean difference; Pearson's r, Spearman's rho, Kendall's tau",
-            "unit": "embedder x dataset",
+            "test": "Percentile bootstrap of the mean difference over datasets; Pearson's r, Spearman's rho, "
+            "Kendall's tau",
+            "unit": "embedder x dataset x transformation",
             "n": _span(frame["n"]),
         }
 

@@ -21,6 +21,7 @@ BY_EMBEDDER = (
     "generator", "embedder", "english_original", "english_delta", "english_relative", "non_english_original",
     "non_english_delta", "non_english_relative",
 )  # fmt: skip
+_SAID = {ENGLISH: "English", NON_ENGLISH: "non-English"}
 WITH, WITHOUT = "with_language", "without_language"
 EVERY, SHARED = "all", "shared"
 """Whose deltas: of the embedders with all cells of a group, or of those with all cells of both."""
@@ -113,7 +114,7 @@ def _groups(data: Analysed, generator: str) -> dict[str, _Group]:
 
 
 def _lacking(groups: Mapping[str, _Group]) -> str:
-    missing = [AXIS_LABELS[g] for g in (ENGLISH, NON_ENGLISH) if g not in groups]
+    missing = [_SAID[g] for g in (ENGLISH, NON_ENGLISH) if g not in groups]
     return f"Left out: the run has no {' and no '.join(missing)} datasets." if missing else ""
 
 

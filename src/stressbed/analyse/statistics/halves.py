@@ -7,6 +7,7 @@ import warnings
 from stressbed.analyse.aggregate import ORIGINAL
 from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
+from stressbed.analyse.words import counted
 from stressbed.stats.interval import DegenerateWarning, enough
 from stressbed.stats.split_half import split_half
 
@@ -51,8 +52,17 @@ def _rows(data: Analysed, study: Study) -> Rows:
                 values.to_numpy(), [types[d] for d in values.index], halves=data.options.halves, rng=rng
             )
         if half.halves == 0:
-            said.append(f"{measure} of {row}{study.label}: left out, all embedders have the same mean.")
+            said.append(
+                f"{measure} of {study.names.label(row)}{study.label}: left out, all embedders have the same "
+                "mean in one half of every halving."
+            )
             continue
+        if without := data.options.halves - half.halves:
+            verb = "is" if without == 1 else "are"
+            said.append(
+                f"{measure} of {study.names.label(row)}{study.label}: {counted(without, 'halving')} of "
+                f"{data.options.halves:,} {verb} left out, all embedders have the same mean in one half."
+            )
         found.append(
             {
                 "measure": measure, "row": row, "n_datasets": n_datasets, "n_embedders": n_embedders,

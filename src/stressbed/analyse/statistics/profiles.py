@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 from stressbed.analyse.aggregate import LEAST_ORIGINAL, ORIGINAL, share_of
 from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
+from stressbed.analyse.words import counted
 from stressbed.stats.bootstrap import resample_means, spearman_interval
 from stressbed.stats.interval import DegenerateWarning, Floats, enough, too_few
 
@@ -195,9 +196,23 @@ def _rho(x: Floats, y: Floats) -> float:
 def drops_by_cell(data: Analysed) -> Table:
     """Return the drop of every embedder, dataset and transformation, beside the original's score."""
     return per_study(
-        data, "drops_by_cell", "Drop against original score", DROPS, lambda s: (_drops(s), []),
+        data, "drops_by_cell", "Drop against original score", DROPS, lambda s: (_drops(s), _without(s)),
         notes=["Mean over seeds; drop is original minus transformed, in points."],
     )  # fmt: skip
+
+
+def _without(study: Study) -> list[str]:
+    """Return how many rows are left out because a seed has no score, or the original has none."""
+    means = study.means
+    lacking = int(means[list(study.names.axes)].isna().to_numpy()[means[ORIGINAL].notna()].sum())
+    lacking += int(means[ORIGINAL].isna().sum()) * len(study.names.axes)
+    if not lacking:
+        return []
+    verb = "lacks" if lacking == 1 else "lack"
+    return [
+        f"Left out{study.label}: {counted(lacking, 'row')} that {verb} a score under a seed or on the "
+        "original; incomplete_cells.csv says why."
+    ]
 
 
 def _drops(study: Study) -> list[Mapping[str, object]]:

@@ -39,7 +39,9 @@ def _rows(study: Study) -> Rows:
                 }
             )  # fmt: skip
     if found:
-        return found, []
+        left = [names.label(e) for e in study.embedders if e not in {r["embedder"] for r in found}]
+        why = "the catalogue gives no `family` or `parameters`, or no other size of the family is in the run"
+        return found, [f"Left out{study.label}: {', '.join(left)}; {why}."] if left else []
     return [], [
         f"Left out{study.label}: no family of embedders (`family` in the catalogue) has two sizes here."
     ]
