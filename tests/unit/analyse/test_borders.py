@@ -1,0 +1,447 @@
+"""Cut-offs of tables and sentences from both sides, and what stands on each side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from item_runs import item_rows, names_of, score_row
+from scipy.stats import pearsonr, spearmanr
+from sklearn.metrics import average_precision_score
+
+from stressbed.analyse.aggregate import any_marked, complete_datasets, paired, profile, strict_mean
+from stressbed.analyse.conclusions.lacking import dropped, unscored
+from stressbed.analyse.conclusions.verdicts import Loss, ends, level, sentence
+from stressbed.analyse.items import samples as samples_module
+from stressbed.analyse.items import worst as worst_module
+from stressbed.analyse.items.intervals import item_intervals
+from stressbed.analyse.items.panels import blocks
+from stressbed.analyse.items.samples import NoSamplesError, item_samples
+from stressbed.analyse.items.scores import shares
+from stressbed.analyse.items.weighted import GoldRanks, average_precision, mean, pearson, running_sums
+from stressbed.analyse.names import Names, short_number
+from stressbed.analyse.remarks import outcome_of, remarks
+from stressbed.analyse.table import Table
+from stressbed.analyse.words import amount, counted, is_gain, lose, points, span
+from stressbed.analyse.write import to_latex, to_markdown
+
+NOBODY = Names({}, {}, {}, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        (Loss(0.0, -0.99, 0.99), "negligible"),
+        (Loss(0.0, -1.0, 0.5), "cannot be told apart from no loss; it may be as much as 0.5 points"),
+        (Loss(0.0, -0.5, 1.0), "cannot be told apart from no loss; it may be as much as 1.0 point"),
+        (Loss(0.5, 0.0, 1.0), "cannot be told apart from no loss; it may be as much as 1.0 point"),
+        (Loss(0.5, 0.01, 1.0), "a loss, negligible to noticeable"),
+        (Loss(0.5, 0.99, 4.99), "a loss, negligible to noticeable"),
+        (Loss(3.0, 1.0, 4.99), "noticeable"),
+        (Loss(3.0, 1.0, 5.0), "noticeable to large"),
+        (Loss(6.0, 5.0, 7.0), "large"),
+        (Loss(-3.0, -5.0, -0.5), "a gain, negligible to large"),
+        (Loss(-3.0, -4.0, -1.0), "a gain, noticeable"),
+        (Loss(-1.0, -2.0, 0.0), "cannot be told apart from no loss; it may be as much as 0.0 points"),
+    ],
+)
+def test_a_verdict_hangs_on_the_ends_of_the_interval(loss, said):
+    assert level(loss) == said
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        (Loss(float("nan"), remark="no score."), "X: no score."),
+        (Loss(2.04, remark="Few."), "X costs 2.0 points. Few."),
+        (Loss(2.0, 1.0, float("nan"), remark="Few."), "X costs 2.0 points. Few."),
+        (Loss(2.0, float("nan"), 3.0, remark="Few."), "X costs 2.0 points. Few."),
+        (
+            Loss(1.0, 1.0, 2.0, "7 datasets", "R."),
+            "X costs 1.0 point (95 % interval 1.0 to 2.0 over 7 datasets): noticeable. R.",
+        ),
+        (
+            Loss(-2.0, -3.0, -1.5, "7 datasets"),
+            "X gains 2.0 points (95 % interval 1.5 to 3.0 over 7 datasets): a gain, noticeable.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_verdict_says_points_interval_basis_and_remark(loss, said):
+    assert sentence("X", loss) == said
+    assert ends(Loss(1.0, 0.04, 2.0)) == "0.0 to 2.0"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (is_gain(-0.05001), True), (is_gain(-0.0499), False), (is_gain(0.0), False),
+        (is_gain(-0.004, 2), False), (is_gain(-0.006, 2), True),
+        (amount(1.04), "a loss of 1.0 point"), (amount(-0.96), "a gain of 1.0 point"),
+        (lose(-1.0, plural=False), "gains 1.0 point"), (points(1.004, 2), "1.00 point"),
+        (points(1.006, 2), "1.01 points"), (counted(1, "query", "queries"), "1 query"),
+        (counted(2, "query", "queries"), "2 queries"), (span(0.0, 0.0), "0.0 to 0.0"),
+        (span(-1.0, 0.0), "a gain of 0.0 to 1.0"), (span(-0.06, 0.04), "a gain of 0.0 to 0.1"),
+        (span(1.26, 2.0, 2), "1.26 to 2.00"),
+    ],
+)  # fmt: skip
+def test_words_at_their_borders(said, words):
+    assert said == words
+
+
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [
+        (999, "1K"), (999_999, "1000K"), (1_000_000, "1M"), (33_360_000, "33M"), (999_000_000, "999M"),
+        (1_000_000_000, "1B"), (7_610_000_000, "7.6B"), (9_960_000_000, "10B"), (10_000_000_000, "10B"),
+        (70_600_000_000, "71B"),
+    ],
+)  # fmt: skip
+def test_numbers_of_parameters_are_short(n, said):
+    assert short_number(n) == said
+
+
+def test_a_label_is_followed_by_a_size_that_it_does_not_hold():
+    parameters = {"a": 33_000_000, "b": 8_000_000_000}
+    names = Names({"a": "Small", "b": "Model-8B", "c": "Other"}, {}, {}, {}, {}, parameters=parameters)
+    assert [names.sized(e) for e in "abc"] == ["Small (33M)", "Model-8B", "Other"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "rewritten", "said"),
+    [
+        ("ok", "same", "ok"), ("fallback", "same", "fallback: original"),
+        ("fallback", "cut", "fallback: cut"), ("retried", "x", "retried"),
+    ],
+)  # fmt: skip
+def test_a_fallback_says_which_it_is(outcome, rewritten, said):
+    assert outcome_of(outcome, "same", rewritten) == said
+
+
+def test_remarks_join_outcomes_and_flags_in_words():
+    cut = "fallback: the answer was cut off and is used as it came"
+    assert remarks("ok, fallback: cut, fallback: cut", "identical, runaway") == (
+        f"{cut}; same as the original; far longer than the original"
+    )
+    assert remarks("retried", "new_flag") == "asked more than once; new flag"
+    assert remarks(float("nan"), None) == ""
+
+
+def cells(*rows):
+    return pd.DataFrame(rows, columns=["subset", "dataset"])
+
+
+WHY = "(`incomplete_cells` says why): what needs"
+
+
+@pytest.mark.parametrize(
+    ("rows", "compared", "n", "head", "end"),
+    [
+        ([("(all)", "D1")], 3, 2, "1 cell of D1 has", "it is blank, and {} rest on 3 of 4 datasets."),
+        ([("(all)", "D1")], 3, 1, "1 cell of D1 has", "it is blank, and the rest rests on what is left."),
+        (
+            [("(all)", "D3"), ("(all)", "D1"), ("(all)", "D1")], 0, 2, "3 cells of D1, D3 have",
+            "them is blank, and embedders are not compared, since no dataset has every cell of every "
+            "embedder.",
+        ),
+        (
+            [("(all)", f"D{i}") for i in range(1, 5)], 1, 2, "4 cells of D1, D2, D3 and 1 more have",
+            "them is blank, and {} rest on 1 of 4 datasets.",
+        ),
+    ],
+)  # fmt: skip
+def test_cells_without_a_score_are_counted(rows, compared, n, head, end):
+    names = ["D1", "D2", "D3", "D4"]
+    (said,) = unscored(cells(*rows), datasets=names, compared=compared, n_embedders=n)
+    assert said == f"{head} no score {WHY} {end.format('comparisons of embedders')}"
+
+
+def test_parts_of_cells_and_none_at_all_need_no_sentence():
+    for rows in ([], [("a", "D1")]):
+        assert list(unscored(cells(*rows), datasets=["D1"], compared=1, n_embedders=2)) == []
+
+
+@pytest.mark.parametrize(
+    ("n", "lost", "share"), [(200, 2, "1 %"), (201, 2, "under 1 %"), (8, 2, "25 %"), (5000, 2345, "47 %")]
+)
+def test_dropped_rewrites_are_a_share(n, lost, share):
+    counts = ("n_texts", "distinct", "dropped", "distinct_dropped")
+    numbers = (n - 1, n - 1, lost - 1, lost - 1)
+    frame = pd.DataFrame([dict(zip(counts, numbers, strict=True)), dict.fromkeys(counts, 1)])
+    (said,) = dropped(frame)
+    assert said.startswith(f"{lost:,} of {n:,} ")
+    assert f"({share})" in said
+    assert "are dropped" in said
+    assert list(dropped(frame.assign(dropped=0, distinct_dropped=0))) == []
+
+
+@pytest.mark.parametrize(("decimals", "bold"), [(1, [0, 1]), (2, [0])])
+def test_bold_are_those_that_are_best_as_shown(decimals, bold):
+    frame = pd.DataFrame({"embedder": list("abc"), "x": [70.04, 70.01, 69.9], "y": [1.0, 3.0, 2.0]})
+    text = to_markdown(Table("t", "T", frame, best={"x": "max", "y": "min"}, decimals=decimals), NOBODY)
+    rows = [line.split("|")[2:4] for line in text.split("\n")[4:7]]
+    assert [i for i, r in enumerate(rows) if "**" in r[0]] == bold
+    assert [i for i, r in enumerate(rows) if "**" in r[1]] == [0]
+    alone = to_markdown(Table("t", "T", frame[:1], best={"x": "max"}), NOBODY)
+    assert "**" not in alone
+
+
+@pytest.mark.parametrize(("n", "cut"), [(300, False), (301, True)])
+def test_long_texts_are_cut_after_299_characters(n, cut):
+    frame = pd.DataFrame({"text": ["x" * n]})
+    shown = to_markdown(Table("t", "T", frame), NOBODY).split("\n")[4].strip("| ")
+    assert shown == ("x" * 299 + "…" if cut else "x" * 300)
+
+
+@pytest.mark.parametrize(
+    ("columns", "size", "gap"),
+    [(7, "normalsize", 6), (8, "footnotesize", 3), (10, "footnotesize", 3), (11, "scriptsize", 3)],
+)
+def test_many_columns_are_set_smaller(columns, size, gap):
+    frame = pd.DataFrame({f"c{i}": [1.0] for i in range(columns)})
+    found = to_latex(Table("t", "T", frame), NOBODY)
+    assert rf"\{size}\setlength{{\tabcolsep}}{{{gap}pt}}" in found
+
+
+@pytest.mark.parametrize(("rows", "long"), [(40, False), (41, True)])
+def test_more_rows_than_a_page_has_are_a_long_table(rows, long):
+    found = to_latex(Table("t", "T", pd.DataFrame({"a": [1.0] * rows}), ["A note."]), NOBODY)
+    assert ("longtable" in found) == long
+    assert r"\par\footnotesize A note." in found
+    assert found.count(r"\\") >= rows
+
+
+@pytest.mark.parametrize(
+    ("widths", "spec"),
+    [((40, 3), "ll"), ((41, 3), r"p{0.70\linewidth}l"), ((41, 80), r"p{0.35\linewidth}p{0.35\linewidth}")],
+)
+def test_columns_of_sentences_are_wrapped(widths, spec):
+    frame = pd.DataFrame({f"c{i}": ["x" * w] for i, w in enumerate(widths)})
+    assert rf"\begin{{tabular}}{{{spec}}}" in to_latex(Table("t", "T", frame), NOBODY)
+
+
+def test_rows_beyond_the_longest_are_counted():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    assert "more." not in to_markdown(Table("t", "T", frame, rows=3), NOBODY)
+    assert "The first 2 rows; t.csv has 1 more." in to_markdown(Table("t", "T", frame, rows=2), NOBODY)
+    assert "3.0" not in to_markdown(Table("t", "T", frame, rows=2), NOBODY)
+
+
+def score(embedder, dataset, axis, transformation, seed, value, **more):
+    row = {
+        "generator": "g", "embedder": embedder, "dataset": dataset, "axis": axis,
+        "transformation": transformation, "seed": seed, "value": value,
+        "subset": "(all)", "split": "(all)", "score": value, "delta": 0.0,
+        "higher_is_better": True, "metric": "m", "matched": False, "marked": False,
+    }  # fmt: skip
+    return row | more
+
+
+def test_a_profile_means_seeds_then_datasets_then_transformations_then_axes():
+    """Groups of unequal size at every level, so that another order gives another number."""
+    rows = [score("e", d, "original", "original", 0, v) for d, v in (("x", 90.0), ("y", 60.0))]
+    values = {
+        ("x", "length", "t1"): [80.0, 71.0, 20.0], ("y", "length", "t1"): [30.0],
+        ("x", "length", "t2"): [8.0], ("y", "length", "t2"): [2.0],
+        ("x", "language", "t3"): [50.0, 10.0], ("y", "language", "t3"): [17.0],
+    }  # fmt: skip
+    rows += [score("e", d, a, t, s, v) for (d, a, t), many in values.items() for s, v in enumerate(many)]
+    (row,) = profile(pd.DataFrame(rows), ["generator", "embedder"]).to_dict("records")
+    length = ((57.0 + 30.0) / 2 + 5.0) / 2
+    language = (30.0 + 17.0) / 2
+    assert row["original"] == 75.0
+    assert (row["length"], row["language"]) == (pytest.approx(length), pytest.approx(language))
+    assert row["hteb"] == pytest.approx((length + language) / 2)
+    assert row["drop"] == pytest.approx(75 - (length + language) / 2)
+    rows.append(score("e", "z", "length", "t1", 0, float("nan")))
+    (row,) = profile(pd.DataFrame(rows), ["generator", "embedder"]).to_dict("records")
+    assert [row[k] == row[k] for k in ("original", "length", "language", "hteb", "drop")] == [
+        True, False, True, False, False,
+    ]  # fmt: skip
+
+
+def test_marks_are_of_their_own_axis_and_group():
+    rows = [
+        score("e", "x", "length", "t", 1, 1.0, marked=True), score("e", "x", "language", "u", 1, 1.0),
+        score("f", "x", "length", "t", 1, 1.0), score("f", "x", "original", "original", 0, 1.0),
+    ]  # fmt: skip
+    found = any_marked(pd.DataFrame(rows), ["generator", "embedder"]).set_index("embedder")
+    columns = ["original", "lexical_stylistic", "length", "language", "hteb", "drop"]
+    assert found.loc["e", columns].tolist() == [False, False, True, False, True, True]
+    assert found.loc["f", columns].tolist() == [False] * 6
+
+
+def test_a_matched_cell_counts_as_the_full_original_and_its_own_difference():
+    rows = [
+        score("e", "x", "original", "original", 0, 80.0, generator="none"),
+        score("e", "x", "length", "t", 1, 71.0, delta=-4.0, matched=True),
+        score("e", "x", "length", "t", 2, 71.0, delta=-9.0),
+        score("f", "x", "original", "original", 0, 50.0, generator="none"),
+        score("f", "x", "length", "t", 1, 30.0, delta=-20.0, generator="h"),
+    ]
+    found = paired(pd.DataFrame(rows).drop(columns="value"), ["embedder", "dataset"])
+    at = found.set_index(["generator", "embedder", "transformation", "seed"])["value"]
+    assert at.loc[("g", "e", "t", 1)] == 76.0
+    assert at.loc[("g", "e", "t", 2)] == 71.0
+    assert sorted(at.xs("original", level="transformation").items()) == [
+        (("g", "e", 0), 80.0), (("g", "f", 0), 50.0), (("h", "e", 0), 80.0), (("h", "f", 0), 50.0),
+    ]  # fmt: skip
+
+
+def test_a_mean_is_strict_within_its_group_alone():
+    frame = pd.DataFrame({"a": [1, 1, 2, 2], "b": ["x", "y", "x", "x"], "value": [1.0, np.nan, 3.0, 8.0]})
+    assert strict_mean(frame, ["a"])["value"].tolist()[1] == 5.5
+    assert np.isnan(strict_mean(frame, ["a"])["value"].tolist()[0])
+    assert strict_mean(frame, ["a", "b"])["value"].tolist()[::2] == [1.0, 5.5]
+    totals = frame.assign(dataset=["d", "d", "e", "e"])
+    assert complete_datasets(totals) == ["e"]
+
+
+def test_only_so_many_items_stand_in_the_table_the_worst_of_each_group_first(monkeypatch):
+    monkeypatch.setattr(worst_module, "ROWS", 5)
+    rows = []
+    for k, t in enumerate(("t", "u")):
+        for dataset in ("d1", "d2"):
+            low = [0.1 + 0.05 * k, 0.3, 0.2 + 0.01 * (dataset == "d2")]
+            rows.append(item_rows(low, [1.0, 0.9, 0.8], ("llm", t, 1), dataset=dataset))
+    frame = pd.concat(rows, ignore_index=True).sort_values("dataset", kind="stable")
+    names = names_of(datasets=("d1", "d2"), transformations=("t", "u"))
+    scores = [score_row(50, 60, ("llm", t, 1), dataset=d) for t in "tu" for d in ("d1", "d2")]
+    found = worst_module.worst_items(blocks([frame]), pd.DataFrame(scores), [], names).frame
+    place = [tuple(r) for r in found[["dataset", "transformation", "item"]].to_numpy().tolist()]
+    assert sorted(place) == [
+        ("d1", "t", "i0"), ("d1", "t", "i1"), ("d1", "u", "i0"), ("d2", "t", "i0"), ("d2", "u", "i0"),
+    ]  # fmt: skip
+
+
+def items(values, gold=None):
+    return pd.DataFrame(
+        [
+            {"cell": c, "subset": s, "split": "test", "item": str(i), "metric": "m",
+             "unit": "pair" if gold else "query", "value": v, "gold": gold[i] if gold else np.nan}
+            for c, by_subset in values.items()
+            for s, found in by_subset.items()
+            for i, v in enumerate(found)
+        ]
+    )  # fmt: skip
+
+
+VALUES = {"x": {"a": [0.9, 0.1, 0.2], "b": [0.4, 0.8]}, "y": {"a": [0.5, 0.3, 0.0], "b": [1.0, 0.7]}}
+
+
+def drawn(scores, values=VALUES, resamples=30):
+    return item_samples(
+        items(values), cells=["x", "y"], scores=scores, metric="m", task_type="Retrieval",
+        resamples=resamples, rng=np.random.default_rng(4),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("off", "good"),
+    [((0.0, 0.0), True), ((0.009, -0.009), True), ((0.011, 0.0), False), ((0.0, -0.011), False)],
+)
+def test_samples_need_the_score_of_every_cell(off, good):
+    scores = [50.0 + off[0], 100 * (0.8 / 3 + 0.85) / 2 + off[1]]
+    if good:
+        found = drawn(scores)
+        assert found.scores.tolist() == pytest.approx([50.0, 55.8333333])
+        assert (found.n, found.unit) == (5, "query")
+    else:
+        with pytest.raises(NoSamplesError, match="cannot be made again"):
+            drawn(scores)
+
+
+@pytest.mark.parametrize("held", [1, 40, 1_000_000])
+def test_samples_are_means_over_subsets_of_the_items_drawn(monkeypatch, held):
+    monkeypatch.setattr(samples_module, "HELD", held)
+    rng = np.random.default_rng(4)
+    expected = np.zeros((2, 30))
+    for subset, n in (("a", 3), ("b", 2)):
+        size = max(16, held // n)
+        for start in range(0, 30, size):
+            c = min(size, 30 - start)
+            places = rng.integers(n, size=(n, c))
+            for k, cell in enumerate("xy"):
+                values = np.array(VALUES[cell][subset])
+                expected[k, start : start + c] += 100 * values[places].mean(axis=0) / 2
+    assert drawn([50.0, 100 * (0.8 / 3 + 0.85) / 2]).samples == pytest.approx(expected)
+
+
+def test_one_item_has_no_samples_two_have():
+    one = {c: {"a": v["a"], "b": v["b"][:1]} for c, v in VALUES.items()}
+    with pytest.raises(NoSamplesError, match="only one item"):
+        drawn([40.0, 100 * (0.8 / 3 + 1.0) / 2], one)
+    two = {c: {"a": v["a"][:2]} for c, v in VALUES.items()}
+    assert drawn([50.0, 40.0], two).n == 2
+
+
+def test_running_sums_are_numpys_around_the_block():
+    rng = np.random.default_rng(0)
+    for n in (1, 15, 16, 63, 64, 65, 79, 80, 81):
+        rows = rng.normal(size=(n, 3))
+        assert running_sums(rows) == pytest.approx(np.cumsum(rows, axis=0))
+
+
+@pytest.mark.parametrize("n", [7, 70])
+@pytest.mark.parametrize("ties", [False, True])
+def test_weighted_scores_are_those_of_items_repeated(n, ties):
+    rng = np.random.default_rng(n + ties)
+    values, gold = rng.exponential(size=(n, 2)), rng.exponential(size=n)
+    if ties:
+        values, gold = np.round(values, 0), np.round(gold, 0)
+    weights = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(4)], axis=1).astype(
+        float
+    )
+    positive = gold > np.median(gold)
+    for k in range(2):
+        for c in range(4):
+            rows = np.repeat(np.arange(n), weights[:, c].astype(int))
+            x, g = values[rows, k], gold[rows]
+            assert mean(values, weights)[k, c] == pytest.approx(x.mean())
+            assert pearson(values, gold, weights)[k, c] == pytest.approx(pearsonr(x, g).statistic)
+            found = GoldRanks.of(gold, weights).spearman(values[:, k])[c]
+            assert found == pytest.approx(spearmanr(x, g).statistic)
+            expected = average_precision_score(positive[rows], x)
+            assert average_precision(values[:, k], positive, weights)[c] == pytest.approx(expected)
+
+
+def test_a_constant_side_has_no_correlation():
+    weights = np.array([[1.0, 3.0], [1.0, 0.0], [1.0, 0.0]])
+    found = pearson(np.array([[1.0], [2.0], [4.0]]), np.array([1.0, 5.0, 2.0]), weights)
+    assert np.isnan(found).tolist() == [[False, True]]
+    found = GoldRanks.of(np.array([1.0, 5.0, 2.0]), weights).spearman(np.array([1.0, 2.0, 4.0]))
+    assert np.isnan(found).tolist() == [False, True]
+    found = average_precision(np.array([1.0, 2.0, 4.0]), np.array([False, True, False]), weights)
+    assert np.isnan(found).tolist() == [False, True]
+
+
+def test_shares_of_ranks_lie_between_0_and_1():
+    found = shares(np.array([[3.0, np.nan], [1.0, 1.0], [1.0, 2.0], [7.0, 0.0]]))
+    assert found[:, 0].tolist() == [0.625, 0.25, 0.25, 0.875]
+    assert np.isnan(found[:, 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "metric", "note"),
+    [
+        (9, "cosine_spearman", "with n = 9 pairs the 95 % interval covers less than 82 % in simulations"),
+        (10, "cosine_spearman", "with n = 10 pairs the 95 % interval covers about 82 % in simulations"),
+        (19, "cosine_spearman", "with n = 19 pairs the 95 % interval covers about 82 % in simulations"),
+        (20, "cosine_spearman", ""),
+        (40, "cosine_pearson", "with n = 40 pairs the 95 % interval covers about 93 % in simulations"),
+        (200, "cosine_pearson", ""),
+    ],
+)
+def test_intervals_of_few_pairs_say_what_they_cover(n, metric, note):
+    rng = np.random.default_rng(n)
+    gold, original = rng.exponential(size=n), rng.normal(size=n)
+    values = original + rng.normal(size=n)
+    measure = spearmanr if metric == "cosine_spearman" else pearsonr
+    frame = item_rows(values, original, gold=gold, unit="pair", metric="cosine_similarity")
+    now, before = (100 * measure(v, gold).statistic for v in (values, original))
+    scores = pd.DataFrame([score_row(now, before, metric=metric, task_type="STS")])
+    table = item_intervals(blocks([frame]), scores, names_of(), resamples=100, seed=0)
+    (row,) = table.frame.to_dict("records")
+    assert row["note"].startswith(note)
+    assert bool(row["note"]) == bool(note)
+    assert row["n"] == n
+    assert row["drop"] == pytest.approx(before - now)
