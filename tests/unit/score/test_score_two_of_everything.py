@@ -1,0 +1,176 @@
+"""Whole records of cells by task type, with rows that were dropped and subsets that are absent."""
+
+from __future__ import annotations
+
+import json
+import random
+from statistics import fmean
+
+import pytest
+from approved import approve
+from eq_chain import ORIGINAL, Chain
+
+from stressbed.config.entries import EmbedderEntry
+from stressbed.score.cell import body, mean_score
+from stressbed.score.evaluate import SubsetScore
+from stressbed.score.items import Items, f1_of_each
+from stressbed.score.variant import VariantFacts
+
+ENTRY = EmbedderEntry(
+    id="random", backend="random", model="random", dimensions=16, instructions={"query": "Find: "}
+)
+KINDS = ("STS", "STSMany", "PairClassification", "Retrieval", "Reranking", "Summarization", "BitextMining")
+"""Experiments take seconds and have no rows of their own: `tests/equality` holds them beside mteb."""
+KEPT = (
+    "axis", "task", "task_type", "status", "error", "metric", "higher_is_better", "score",
+    "n_items", "n_texts", "fallbacks", "flagged", "retried", "dropped", "original_matched",
+)  # fmt: skip
+
+
+def shown(record: dict) -> str:
+    """Return what a record says, floats to eight decimals; long lists of items by a few of them."""
+    lines = [json.dumps({k: record[k] for k in KEPT})]
+    for part in record["subsets"]:
+        metrics = dict(sorted(part["metrics"].items())[:6])
+        lines.append(json.dumps({k: v for k, v in part.items() if k in PART} | {"metrics": metrics}))
+    for items in record["items"]:
+        kept = {k: v for k, v in items.items() if k not in {"ids", "values"}}
+        ids = items["ids"] and [*items["ids"][:5], len(items["ids"])]
+        values = [*items["values"][:5], len(items["values"])]
+        lines.append(json.dumps(kept | {"ids": ids, "values": values}))
+    return "\n".join(rounded(line) for line in lines) + "\n"
+
+
+PART = {"subset", "split", "languages", "score", "n_items", "status", "reason", "original_matched"}
+
+
+def rounded(line: str) -> str:
+    return json.dumps(json.loads(line, parse_float=lambda x: round(float(x), 6)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_record_is_approved(kind, tmp_path):
+    chain = Chain(tmp_path, kind, ENTRY)
+    rng = random.Random(kind)
+    ids = chain.texts["text_id"].tolist()
+    outcomes = {i: rng.choice(["ok", "ok", "fallback", "flagged", "retried"]) for i in ids}
+    plain = chain.add(1, outcomes=outcomes)
+    rows = chain.texts[chain.texts["split"] == "test"]
+    gone = rows[~rows["field"].str.startswith("corpus")].drop_duplicates(["subset", "row"])["text_id"]
+    short = chain.add(2, dropped=gone.tolist()[1:6:2], flagged=ids[:7])
+    absent = {"de": "nothing to draw"} if "de" in chain.manifest["subsets"] else {}
+    third = chain.add(3, absent=absent, new={ids[0]: "another text"})
+    chain.embed()
+    chain.score()
+    found = [f"{v}\n{shown(chain.cell(v))}" for v in (ORIGINAL, plain, short, third)]
+    approve(f"score/{kind}.txt", "\n".join(found), within=2e-5)
+
+
+def subset(name, split, main, n, error="", items=(), **metrics):
+    return SubsetScore(name, split, main, n, error, metrics, items)
+
+
+MANIFEST = {
+    "task": "T", "task_type": "STS", "main_score": "m", "splits": ["test", "dev"], "subsets": ["a", "b", "c"],
+    "languages": {"a": ["eng-Latn"], "b": ["deu-Latn"]},
+}  # fmt: skip
+FACTS = VariantFacts(
+    "h", {"c": "nothing to draw"}, {"ok": 5, "fallback": 3, "dropped": 2}, 10, flagged=4, retried=1
+)
+PAIR = Items("pair", "cosine", None, (0.5, 0.25, 0.125))
+SUMMARY = Items("summary", "rho", ("0", "2"), (0.5, 0.25))
+QUERY = Items("query", "ndcg", ("q1", "q7", "q8"), (1.0, 0.0, 0.5))
+FOUND = [
+    subset("a", "test", 0.5, 7, items=(PAIR, SUMMARY, QUERY), m=0.5, other=0.25),
+    subset("b", "test", 0.25, 5, items=(PAIR,)),
+    subset("a", "dev", 0.125, 3),
+    subset("b", "dev", 0.0, 2),
+]
+MATCHED = [
+    subset("b", "dev", 0.5, 2), subset("a", "test", 0.75, 7), subset("a", "dev", 0.625, 3),
+    subset("b", "test", 0.375, 5),
+]  # fmt: skip
+
+
+def made(found=FOUND, matched=MATCHED, facts=FACTS):
+    left = {("a", "test"): ["3", "5", "9"], ("b", "dev"): ["1"]}
+    return body(manifest=MANIFEST, facts=facts, found=found, matched=matched, row_ids=left)
+
+
+def test_a_record_adds_up_its_parts():
+    record = made()
+    assert record["score"] == pytest.approx(100 * fmean([0.5, 0.25, 0.125, 0.0]))
+    assert record["original_matched"] == pytest.approx(100 * fmean([0.5, 0.75, 0.625, 0.375]))
+    assert (record["status"], record["error"]) == ("ok", "")
+    counts = ("n_items", "n_texts", "fallbacks", "flagged", "retried", "dropped")
+    assert [record[k] for k in counts] == [17, 10, 3, 4, 1, 2]
+    places = [
+        (s["subset"], s["split"], s["score"], s["original_matched"], s["n_items"]) for s in record["subsets"]
+    ]
+    assert places == [
+        ("a", "test", 50.0, 75.0, 7), ("b", "test", 25.0, 37.5, 5), ("a", "dev", 12.5, 62.5, 3),
+        ("b", "dev", 0.0, 50.0, 2), ("c", "test", None, None, 0), ("c", "dev", None, None, 0),
+    ]  # fmt: skip
+    assert [s["status"] for s in record["subsets"]] == ["ok"] * 4 + ["absent"] * 2
+    assert [s["reason"] for s in record["subsets"]] == [""] * 4 + ["nothing to draw"] * 2
+    assert [s["languages"] for s in record["subsets"]] == [
+        ["eng-Latn"], ["deu-Latn"], ["eng-Latn"], ["deu-Latn"], [], [],
+    ]  # fmt: skip
+    assert record["subsets"][0]["metrics"] == {"m": 0.5, "other": 0.25}
+
+
+def test_items_have_the_rows_that_are_left_where_rows_were_dropped():
+    ids = [(i["subset"], i["split"], i["unit"], i["ids"]) for i in made()["items"]]
+    assert ids == [
+        ("a", "test", "pair", ["3", "5", "9"]), ("a", "test", "summary", ["3", "9"]),
+        ("a", "test", "query", ["q1", "q7", "q8"]), ("b", "test", "pair", None),
+    ]  # fmt: skip
+
+
+def test_a_part_that_failed_fails_its_cell_and_says_where():
+    failed = [
+        *FOUND[:1],
+        subset("b", "test", None, 5, "one class"),
+        *FOUND[2:3],
+        subset("b", "dev", None, 2, "none"),
+    ]
+    record = made(failed)
+    assert (record["status"], record["score"], record["original_matched"]) == ("failed", None, None)
+    assert record["error"] == "b/test: one class; b/dev: none"
+    assert [s["status"] for s in record["subsets"]] == ["ok", "failed", "ok", "failed", "absent", "absent"]
+
+
+def test_a_matched_original_that_failed_fails_its_part():
+    record = made(matched=[*MATCHED[:3], subset("b", "test", None, 5, "one class")])
+    assert record["status"] == "failed"
+    assert record["error"] == "b/test: the matched original: one class"
+    part = record["subsets"][1]
+    assert (part["score"], part["status"], part["reason"]) == (
+        None, "failed", "the matched original: one class",
+    )  # fmt: skip
+    both = made(
+        [*FOUND[:1], subset("b", "test", None, 5, "its own"), *FOUND[2:]],
+        [*MATCHED[:3], subset("b", "test", None, 5, "one class")],
+    )
+    assert both["error"] == "b/test: its own"
+
+
+def test_a_cell_of_which_all_is_absent_says_so_for_each_part():
+    facts = VariantFacts("h", dict.fromkeys("abc", "nothing"), {}, 0)
+    record = made([], None, facts)
+    assert (record["status"], record["score"], record["n_items"]) == ("absent", None, 0)
+    places = [f"{s}/{p}: nothing" for p in ("test", "dev") for s in "abc"]
+    assert record["error"] == "; ".join(places)
+    assert record["original_matched"] is None
+
+
+def test_a_mean_needs_all_its_parts():
+    assert mean_score([]) is None
+    assert mean_score([subset("a", "t", 0.5, 1), subset("b", "t", None, 1)]) is None
+    assert mean_score([subset("a", "t", 0.5, 1), subset("b", "t", 0.0, 1), subset("c", "t", 0.1, 1)]) == 20.0
+
+
+def test_the_f1_of_a_sentence_falls_where_others_find_its_translation_too():
+    assert f1_of_each(["x", "x", "y", "z"], ["x", "w", "y", "y"]) == (
+        2 / 3, 0.0, 2 / 3, 2 / 3,
+    )  # fmt: skip
