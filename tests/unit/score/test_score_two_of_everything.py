@@ -11,9 +11,8 @@ from approved import approve
 from eq_chain import ORIGINAL, Chain
 
 from stressbed.config.entries import EmbedderEntry
-from stressbed.score.cell import body, mean_score
-from stressbed.score.evaluate import SubsetScore
-from stressbed.score.items import Items, f1_of_each
+from stressbed.score.cell import body
+from stressbed.score.items import f1_of_each
 from stressbed.score.variant import VariantFacts
 
 ENTRY = EmbedderEntry(
@@ -23,7 +22,8 @@ KINDS = ("STS", "STSMany", "PairClassification", "Retrieval", "Reranking", "Summ
 """Experiments take seconds and have no rows of their own: `tests/equality` holds them beside mteb."""
 KEPT = (
     "axis", "task", "task_type", "status", "error", "metric", "higher_is_better", "score",
-    "n_items", "n_texts", "fallbacks", "flagged", "retried", "dropped", "original_matched",
+    "n_items", "n_texts", "fallbacks", "flagged", "retried", "dropped", "vectors", "zero_vectors",
+    "original_matched",
 )  # fmt: skip
 
 
@@ -66,8 +66,16 @@ def test_every_record_is_approved(kind, tmp_path):
     approve(f"score/{kind}.txt", "\n".join(found), within=2e-5)
 
 
-def subset(name, split, main, n, error="", items=(), **metrics):
-    return SubsetScore(name, split, main, n, error, metrics, items)
+def subset(name, split, main, n, error="", **metrics):
+    undefined = ["m"] if main is None and not error else []
+    kept = {} if error or main is None else {"m": main, **metrics}
+    return {
+        "subset": name, "split": split, "n_items": n, "error": error, "metrics": kept, "undefined": undefined,
+    }  # fmt: skip
+
+
+def block(name, split, unit, ids, **values):
+    return {"subset": name, "split": split, "unit": unit, "ids": ids, "values": values}
 
 
 MANIFEST = {
@@ -77,37 +85,36 @@ MANIFEST = {
 FACTS = VariantFacts(
     "h", {"c": "nothing to draw"}, {"ok": 5, "fallback": 3, "dropped": 2}, 10, flagged=4, retried=1
 )
-PAIR = Items("pair", "cosine", None, (0.5, 0.25, 0.125))
-SUMMARY = Items("summary", "rho", ("0", "2"), (0.5, 0.25))
-QUERY = Items("query", "ndcg", ("q1", "q7", "q8"), (1.0, 0.0, 0.5))
 FOUND = [
-    subset("a", "test", 0.5, 7, items=(PAIR, SUMMARY, QUERY), m=0.5, other=0.25),
-    subset("b", "test", 0.25, 5, items=(PAIR,)),
-    subset("a", "dev", 0.125, 3),
+    subset("a", "test", 0.5, 7, other=0.25), subset("b", "test", 0.25, 5), subset("a", "dev", 0.125, 3),
     subset("b", "dev", 0.0, 2),
-]
+]  # fmt: skip
 MATCHED = [
     subset("b", "dev", 0.5, 2), subset("a", "test", 0.75, 7), subset("a", "dev", 0.625, 3),
     subset("b", "test", 0.375, 5),
 ]  # fmt: skip
+ITEMS = [
+    block("a", "test", "query", ["3", "5"], m=[0.5, 0.25], other=[0.1, 0.2]),
+    block("b", "test", "query", None, m=[1.0]),
+]
 
 
-def made(found=FOUND, matched=MATCHED, facts=FACTS):
-    left = {("a", "test"): ["3", "5", "9"], ("b", "dev"): ["1"]}
-    return body(manifest=MANIFEST, facts=facts, found=found, matched=matched, row_ids=left)
+def made(found=FOUND, matched=MATCHED, facts=FACTS, *, vectors=9, zero=2, **more):
+    evaluation = {
+        "subsets": found, "matched": matched, "items": ITEMS, "vectors": vectors, "zero_vectors": zero,
+    }  # fmt: skip
+    return body(evaluation, manifest=MANIFEST, facts=facts, embedder="e", **more)
 
 
 def test_a_record_adds_up_its_parts():
     record = made()
     assert record["score"] == pytest.approx(100 * fmean([0.5, 0.25, 0.125, 0.0]))
     assert record["original_matched"] == pytest.approx(100 * fmean([0.5, 0.75, 0.625, 0.375]))
-    assert (record["status"], record["error"]) == ("ok", "")
-    counts = ("n_items", "n_texts", "fallbacks", "flagged", "retried", "dropped")
-    assert [record[k] for k in counts] == [17, 10, 3, 4, 1, 2]
-    places = [
-        (s["subset"], s["split"], s["score"], s["original_matched"], s["n_items"]) for s in record["subsets"]
-    ]
-    assert places == [
+    assert (record["status"], record["error"], record["metric"]) == ("ok", "", "m")
+    counts = ("n_items", "n_texts", "fallbacks", "flagged", "retried", "dropped", "vectors", "zero_vectors")
+    assert [record[k] for k in counts] == [17, 10, 3, 4, 1, 2, 9, 2]
+    keys = ("subset", "split", "score", "original_matched", "n_items")
+    assert [tuple(s[k] for k in keys) for s in record["subsets"]] == [
         ("a", "test", 50.0, 75.0, 7), ("b", "test", 25.0, 37.5, 5), ("a", "dev", 12.5, 62.5, 3),
         ("b", "dev", 0.0, 50.0, 2), ("c", "test", None, None, 0), ("c", "dev", None, None, 0),
     ]  # fmt: skip
@@ -116,61 +123,60 @@ def test_a_record_adds_up_its_parts():
     assert [s["languages"] for s in record["subsets"]] == [
         ["eng-Latn"], ["deu-Latn"], ["eng-Latn"], ["deu-Latn"], [], [],
     ]  # fmt: skip
-    assert record["subsets"][0]["metrics"] == {"m": 0.5, "other": 0.25}
-
-
-def test_items_have_the_rows_that_are_left_where_rows_were_dropped():
-    ids = [(i["subset"], i["split"], i["unit"], i["ids"]) for i in made()["items"]]
-    assert ids == [
-        ("a", "test", "pair", ["3", "5", "9"]), ("a", "test", "summary", ["3", "9"]),
-        ("a", "test", "query", ["q1", "q7", "q8"]), ("b", "test", "pair", None),
-    ]  # fmt: skip
+    assert record["subsets"][0]["metrics"] == {"m": 0.5, "other": 0.25, "main_score": 0.5}
 
 
 def test_a_part_that_failed_fails_its_cell_and_says_where():
     failed = [
-        *FOUND[:1],
-        subset("b", "test", None, 5, "one class"),
-        *FOUND[2:3],
-        subset("b", "dev", None, 2, "none"),
-    ]
+        FOUND[0], subset("b", "test", None, 5, "one class"), FOUND[2], subset("b", "dev", None, 2),
+    ]  # fmt: skip
     record = made(failed)
     assert (record["status"], record["score"], record["original_matched"]) == ("failed", None, None)
-    assert record["error"] == "b/test: one class; b/dev: none"
+    assert record["error"] == "b/test: one class; b/dev: m is undefined on these data"
     assert [s["status"] for s in record["subsets"]] == ["ok", "failed", "ok", "failed", "absent", "absent"]
+    assert {(i["subset"], i["split"]) for i in record["items"]} == {("a", "test")}
 
 
 def test_a_matched_original_that_failed_fails_its_part():
-    record = made(matched=[*MATCHED[:3], subset("b", "test", None, 5, "one class")])
+    wrong = subset("b", "test", None, 5, "one class")
+    record = made(matched=[*MATCHED[:3], wrong])
     assert record["status"] == "failed"
     assert record["error"] == "b/test: the matched original: one class"
     part = record["subsets"][1]
-    assert (part["score"], part["status"], part["reason"]) == (
-        None, "failed", "the matched original: one class",
-    )  # fmt: skip
-    both = made(
-        [*FOUND[:1], subset("b", "test", None, 5, "its own"), *FOUND[2:]],
-        [*MATCHED[:3], subset("b", "test", None, 5, "one class")],
-    )
-    assert both["error"] == "b/test: its own"
+    said = "the matched original: one class"
+    assert (part["score"], part["status"], part["reason"]) == (None, "failed", said)
+    own = [FOUND[0], subset("b", "test", None, 5, "its own"), *FOUND[2:]]
+    assert made(own, [*MATCHED[:3], wrong])["error"] == "b/test: its own"
 
 
 def test_a_cell_of_which_all_is_absent_says_so_for_each_part():
     facts = VariantFacts("h", dict.fromkeys("abc", "nothing"), {}, 0)
-    record = made([], None, facts)
+    record = made([], None, facts, vectors=0, zero=0)
     assert (record["status"], record["score"], record["n_items"]) == ("absent", None, 0)
     places = [f"{s}/{p}: nothing" for p in ("test", "dev") for s in "abc"]
     assert record["error"] == "; ".join(places)
     assert record["original_matched"] is None
 
 
-def test_a_mean_needs_all_its_parts():
-    assert mean_score([]) is None
-    assert mean_score([subset("a", "t", 0.5, 1), subset("b", "t", None, 1)]) is None
-    assert mean_score([subset("a", "t", 0.5, 1), subset("b", "t", 0.0, 1), subset("c", "t", 0.1, 1)]) == 20.0
+def test_without_a_matched_original_there_is_none():
+    record = made(matched=None)
+    assert (record["score"], record["original_matched"]) == (21.875, None)
+    assert [s["original_matched"] for s in record["subsets"]] == [None] * 6
+
+
+@pytest.mark.parametrize(
+    ("zero", "lexical", "original", "status"),
+    [
+        (8, False, False, "ok"), (9, False, False, "failed"), (9, True, False, "ok"),
+        (9, True, True, "failed"), (0, False, False, "ok"),
+    ],
+)  # fmt: skip
+def test_vectors_that_are_all_zero_say_nothing_of_a_model(zero, lexical, original, status):
+    facts = VariantFacts("h") if original else FACTS
+    record = made(facts=facts, zero=zero, lexical=lexical)
+    assert record["status"] == status
+    assert ("every vector of e is zero" in record["error"]) == (status == "failed")
 
 
 def test_the_f1_of_a_sentence_falls_where_others_find_its_translation_too():
-    assert f1_of_each(["x", "x", "y", "z"], ["x", "w", "y", "y"]) == (
-        2 / 3, 0.0, 2 / 3, 2 / 3,
-    )  # fmt: skip
+    assert f1_of_each(["x", "x", "y", "z"], ["x", "w", "y", "y"]) == (2 / 3, 0.0, 2 / 3, 2 / 3)
