@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stressbed.config.entries import GeneratorEntry, MarkersEntry, TransformationEntry
+from stressbed.config.entries import GeneratorEntry, MarkersEntry, PromptEntry, TransformationEntry
 from stressbed.jobs import job
 from stressbed.paths import variant_of_path
 from stressbed.store import read_json, read_parquet
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 spec = json.loads(snakemake.params.spec)
 manifests = {Path(p).parent.name: p for p in snakemake.input.manifests}
 markers = Markers.of([MarkersEntry.model_validate(e) for e in spec["markers"].values()])
+prompts = {n: PromptEntry.model_validate(p) for n, p in spec["prompts"].items()}
 texts = dict(zip(manifests, snakemake.input.texts, strict=True))
 
 name = " ".join(snakemake.wildcards)
@@ -39,5 +40,6 @@ with job(
             generator=GeneratorEntry.model_validate(spec["generators"][variant.generator]),
             markers=markers,
             out=Path(out),
+            prompts=prompts,
         )
         this.count({"variants": 1})

@@ -20,6 +20,7 @@ from stressbed.paths import variant_of_path
 from stressbed.rewrites import DROPPED
 from stressbed.store import read_parquet
 from stressbed.transform.flags import FLAGS
+from stressbed.transform.signs import SIGNS
 
 COORDINATES = ("dataset", "generator", "transformation", "seed")
 _GROUP = ["source_language", "target_language", "outcome"]
@@ -27,7 +28,12 @@ _SUMS = ["tokens_in", "tokens_out"]
 _SAME = ["target_language", "original", "text", "outcome"]
 """Columns that two occurrences of one rewrite share."""
 
-_COUNTED = ("n_distinct", "n_texts", *FLAGS, "any", *_SUMS)
+NO_REWRITES = ("refused", *SIGNS)
+"""What shows that there is no rewrite: the answer is a refusal, or one of the signs."""
+
+_COUNTED = ("n_distinct", "n_texts", *FLAGS, "any", *NO_REWRITES, *_SUMS)
+
+_READ = [*_GROUP, "original", "text", "reason", *FLAGS, *SIGNS, *_SUMS]
 
 DISTINCT = ("distinct", "distinct_flagged", "distinct_fallbacks", "distinct_dropped")
 """Counts of distinct rewrites, each counted with the first seed that has it."""
@@ -73,7 +79,8 @@ def rewrite_counts(files: Sequence[Path]) -> pd.DataFrame:
 
     Columns: dataset, generator, transformation, seed, source_language, target_language, outcome,
     n_distinct (each with the first seed that has it), n_texts, one count per flag, `any` (texts with at
-    least one flag), tokens_in, tokens_out.
+    least one flag), of the distinct ones those that are refused, echo, answered or repeated, tokens_in,
+    tokens_out.
 
     Args:
         files: Transform tables (`transforms/{dataset}/{variant}.parquet`).
@@ -81,7 +88,7 @@ def rewrite_counts(files: Sequence[Path]) -> pd.DataFrame:
     found = []
     for (dataset, generator, transformation), of_seeds in groupby(sorted(files), _without_seed):
         paths = list(of_seeds)
-        frames = [read_parquet(p, columns=[*_GROUP, *_SAME[1:3], *FLAGS, *_SUMS]).to_pandas() for p in paths]
+        frames = [read_parquet(p, columns=_READ).to_pandas() for p in paths]
         for path, frame, new in zip(paths, frames, first_seen(frames), strict=True):
             seed = variant_of_path(path)[1].seed
             found.append(_counts(frame.assign(n_distinct=new), (dataset, generator, transformation, seed)))
@@ -93,6 +100,9 @@ def rewrite_counts(files: Sequence[Path]) -> pd.DataFrame:
 def _counts(frame: pd.DataFrame, where: tuple[str, str, str, int]) -> pd.DataFrame:
     frame["any"] = frame[list(FLAGS)].any(axis=1)
     frame["n_texts"] = 1
+    frame["refused"] = frame["reason"] == "refused"
+    for name in NO_REWRITES:
+        frame[name] &= frame["n_distinct"]
     grouped = frame.groupby(_GROUP, sort=True, dropna=False)
     counts = grouped[list(_COUNTED)].sum().astype("int64").reset_index()
     dataset, generator, transformation, seed = where

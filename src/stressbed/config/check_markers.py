@@ -15,9 +15,11 @@ def check_markers(catalogue: Catalogue) -> Iterator[StressbedError]:
     for name, entry in catalogue.markers.items():
         where = f"{catalogue.origin['markers', name]}, markers {name!r}"
         yield from invalid_tags(entry.languages, f"{where}, key 'languages'")
-        if not (entry.reasoning or entry.prefixes):
-            yield ConfigError("the list holds no markers", where=where, do="add `reasoning` or `prefixes`")
-        for key in ("reasoning", "prefixes"):
+        if not (entry.reasoning or entry.prefixes or entry.refusals):
+            yield ConfigError(
+                "the list holds no markers", where=where, do="add `reasoning`, `prefixes` or `refusals`"
+            )
+        for key in ("reasoning", "prefixes", "refusals"):
             for i, pattern in enumerate(getattr(entry, key)):
                 yield from _pattern(pattern, f"{where}, key {key!r}, item {i + 1}")
 

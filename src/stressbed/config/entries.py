@@ -164,6 +164,13 @@ class RetryRule(Strict):
     temperature: float = Field(default=0.7, ge=0, description="Temperature from attempt 3 on.")
 
 
+class MarkPair(Strict):
+    """Two marks around a part of an answer, as they stand there."""
+
+    open: str = Field(min_length=1, description="The opening mark, with its line break where it has one.")
+    close: str = Field(min_length=1, description="The closing mark; may be a blank line.")
+
+
 class GeneratorEntry(ModelSource):
     """An LLM that rewrites texts."""
 
@@ -212,6 +219,17 @@ class GeneratorEntry(ModelSource):
         ),
     )
     chat_template: bool = Field(default=True, description="False for a base model without one.")
+    thinking_marks: list[MarkPair] = Field(
+        default=[],
+        description=(
+            "Marks around its thinking that post-processing does not know yet (docs/transformations.md): "
+            "what they enclose is taken off."
+        ),
+    )
+    answer_marks: list[MarkPair] = Field(
+        default=[],
+        description="Marks around its answer that are not known yet; what they enclose is the answer.",
+    )
     description: str = Field(default="", description="What it is.")
 
 
@@ -327,6 +345,10 @@ class MarkersEntry(Strict):
     prefixes: list[str] = Field(
         default=[],
         description="Regular expressions of labels that an output begins with, without their colon.",
+    )
+    refusals: list[str] = Field(
+        default=[],
+        description="Regular expressions of what an output begins with that gives no rewrite but says so.",
     )
     spaces: bool = Field(
         default=True,
@@ -446,7 +468,7 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
         {
             "id", "label", "licence", "gated", "parameters", "batch_size", "base_url", "api_key_env",
             "concurrency", "price_in", "price_out", "spending_cap", "description", "limits",
-            "retry", "context", "guided", "gpus_per_job",
+            "retry", "context", "guided", "gpus_per_job", "thinking_marks", "answer_marks",
         }
     ),
     "transformation": frozenset({"id", "label", "axis", "order", "task", "flag_thresholds", "question"}),
@@ -460,7 +482,8 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
 """Fields of an entry that never decide a value.
 
 A generator's limits and retries decide which requests are made, so they are part of the
-requests' own identity and of the generate rule's params, not of the engine's. The same holds for
+requests' own identity and of the generate rule's params, not of the engine's. `thinking_marks` and
+`answer_marks` decide what is read from an answer: they stand in those params. The same holds for
 `guided`: it decides ratings only, so it stands in the identity of requests with choices. Of
 `engine_options` those count that decide answers (`engine_options.deciding`). What
 `translate_dataset` names is part of a translated dataset's identity (`Plan.dataset_identity`). A

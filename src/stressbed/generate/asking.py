@@ -100,7 +100,8 @@ class Asker:
             for first, call in open_calls.items():
                 answer = answers[call.key]
                 self._done[first].append((call, answer))
-                nxt = self.planner.retry(call, answer, clean(answer.text, wanted[first][1]).text)
+                text = clean(answer.text, wanted[first][1], self.planner.marks).text
+                nxt = self.planner.retry(call, answer, text)
                 if nxt is not None:
                     following[first] = nxt
             open_calls = following

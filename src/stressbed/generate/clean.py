@@ -6,23 +6,18 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from stressbed.generate.marks import KNOWN, Marks
+
 QUOTES: dict[str, str] = {
     '"': '"', "'": "'", "“": "”", "‘": "’", "„": "“”", "‚": "‘’", "”": "”", "«": "»", "»": "«",
     "‹": "›", "›": "‹", "「": "」", "『": "』", "＂": "＂", "`": "`",
 }  # fmt: skip
 """Opening quotation mark -> the marks that may close it."""
 
-_TAG = r"(?:seed:)?(?:think|thinking|thought|reasoning)"
-_BEGIN_THINKING = rf"(?:<{_TAG}\b[^>]*>|\[THINK\])"
-_END_THINKING = rf"(?:</{_TAG}\s*>|\[/THINK\])"
-_CLOSED = re.compile(rf"{_BEGIN_THINKING}.*?{_END_THINKING}", re.DOTALL | re.IGNORECASE)
-_CLOSE = re.compile(_END_THINKING, re.IGNORECASE)
-_OPEN = re.compile(
-    # A block that was never closed, or the analysis channel of a model that did not get to its final one.
-    rf"\s*(?:{_BEGIN_THINKING}|(?:<\|start\|>assistant)?<\|channel\|>analysis<\|message\|>)",
+_BEGIN = re.compile(
+    r"\[BEGIN FINAL RESPONSE\]|<\|channel\|>final<\|message\|>|<\|channel>\s*final\b|<\|content\|>",
     re.IGNORECASE,
 )
-_BEGIN = re.compile(r"\[BEGIN FINAL RESPONSE\]|<\|channel\|>final<\|message\|>", re.IGNORECASE)
 _END = re.compile(r"\[END FINAL RESPONSE\]", re.IGNORECASE)
 _END_OF_TURN = re.compile(
     r"<\|im_end\|>|<\|endoftext\|>|<\|eot_id\|>|<\|end_of_text\|>|<\|end\|>|<\|return\|>"
@@ -52,19 +47,20 @@ class Cleaned:
     steps: tuple[str, ...]
 
 
-def clean(answer: str, original: str) -> Cleaned:
+def clean(answer: str, original: str, marks: Marks = KNOWN) -> Cleaned:
     """Return the rewrite inside a raw answer.
 
     Args:
         answer: What the generator wrote.
         original: The text it was asked to rewrite: marks that it has itself are left alone.
+        marks: Marks of thinking and of answers.
     """
     text, done = answer, []
     changed = True
     while changed:  # every step shortens, so this ends: a fence may hold quotes, quotes a fence
         changed = False
         for name, step in STEPS:
-            new = step(text, original)
+            new = step(text, original, marks)
             if new != text:
                 text, changed = new, True
                 if name not in done:
@@ -101,20 +97,25 @@ def _is_apostrophe(text: str, i: int) -> bool:
     return text[i] in "'’" and between
 
 
-def _surrogates(text: str, original: str) -> str:  # noqa: ARG001
+def _surrogates(text: str, original: str, marks: Marks) -> str:  # noqa: ARG001
     return _SURROGATE.sub("\ufffd", text)
 
 
-def _think(text: str, original: str) -> str:
-    if _OPEN.search(original) or _CLOSE.search(original):
-        return text
-    text = _CLOSED.sub("", text)
-    *_, last = [0, *(m.end() for m in _CLOSE.finditer(text))]  # a template may have opened the block
-    text = text[last:]
-    return "" if _OPEN.match(text) and not _BEGIN.search(text) else text
+def _think(text: str, original: str, marks: Marks) -> str:
+    for pair in marks.thinking:
+        if not pair.known_to(original):
+            text = pair.without(text, until=_BEGIN)
+    return text
 
 
-def _envelope(text: str, original: str) -> str:
+def _answer(text: str, original: str, marks: Marks) -> str:
+    for pair in marks.answers:
+        if not pair.known_to(original):
+            text = pair.inside(text)
+    return text
+
+
+def _envelope(text: str, original: str, marks: Marks) -> str:  # noqa: ARG001
     if _BEGIN.search(original):
         return text
     begins = list(_BEGIN.finditer(text))
@@ -123,7 +124,7 @@ def _envelope(text: str, original: str) -> str:
     return _END.split(text[begins[-1].end() :], maxsplit=1)[0]
 
 
-def _wrapper(text: str, original: str) -> str:
+def _wrapper(text: str, original: str, marks: Marks) -> str:  # noqa: ARG001
     if not _START_OF_TURN.match(original):
         text = _START_OF_TURN.sub("", text)
     if not _END_OF_TURN.search(original):
@@ -135,22 +136,23 @@ def _wrapper(text: str, original: str) -> str:
     return text
 
 
-def _fence(text: str, original: str) -> str:
+def _fence(text: str, original: str, marks: Marks) -> str:  # noqa: ARG001
     match = _FENCE.match(text)
     return match["inner"] if match and not _FENCE.match(original) else text
 
 
-def _quotes(text: str, original: str) -> str:
+def _quotes(text: str, original: str, marks: Marks) -> str:  # noqa: ARG001
     return text.strip()[1:-1] if quoted(text) and not quoted(original) else text
 
 
-def _whitespace(text: str, original: str) -> str:  # noqa: ARG001
+def _whitespace(text: str, original: str, marks: Marks) -> str:  # noqa: ARG001
     return text.strip().strip("\ufeff\u200b").strip()
 
 
-STEPS: tuple[tuple[str, Callable[[str, str], str]], ...] = (
+STEPS: tuple[tuple[str, Callable[[str, str, Marks], str]], ...] = (
     ("surrogates", _surrogates),
     ("think", _think),
+    ("answer", _answer),
     ("envelope", _envelope),
     ("wrapper", _wrapper),
     ("fence", _fence),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from stressbed.config.entries import GeneratorEntry, PromptEntry, Step
 from stressbed.fingerprint import digest
+from stressbed.generate.marks import Marks
 from stressbed.generate.prompts import instruction, messages
 from stressbed.generate.request import ChatRequest, Completion
 
@@ -63,6 +64,7 @@ class Planner:
         count: Callable[[Sequence[str]], list[int]],
     ) -> None:
         self.generator, self.identity, self.prompts, self._count = generator, identity, prompts, count
+        self.marks = Marks.of(generator)
         self._made: dict[tuple[str, int, tuple[tuple[str, str], ...], int | None], Call] = {}
 
     def calls(self, step: Step, items: Sequence[tuple[str, str]], seed: int) -> list[Call]:

@@ -21,6 +21,7 @@ from stressbed.generate import VERSION
 from stressbed.generate.asking import Asker, Attempt, LazyEngine
 from stressbed.generate.completions import CompletionStore
 from stressbed.generate.languages import Assignment, assign
+from stressbed.generate.marks import Marks
 from stressbed.generate.plan import Call, Planner
 from stressbed.generate.request import Engine
 from stressbed.generate.settle import settle
@@ -221,7 +222,7 @@ def ask_waves(works: Sequence[Work], planner: Planner, asker: Asker) -> list[lis
         answers = asker.ask(wanted, f"step {step + 1}")
         waves.append([[(i, step + 1, call, answers[call.key]) for i, _, call in plan] for plan in planned])
         inputs = [
-            _next_inputs(plan, answers) if step + 1 < len(w.entry.steps) else []
+            _next_inputs(plan, answers, planner.marks) if step + 1 < len(w.entry.steps) else []
             for w, plan in zip(works, planned, strict=True)
         ]
     return waves
@@ -241,12 +242,12 @@ def _plan(
 
 
 def _next_inputs(
-    plan: Sequence[tuple[int, str, Call]], answers: Mapping[str, list[Attempt]]
+    plan: Sequence[tuple[int, str, Call]], answers: Mapping[str, list[Attempt]], marks: Marks
 ) -> list[tuple[int, str]]:
     """Return (text_id, cleaned answer) of the texts that a further step can start from."""
     following = []
     for i, text, call in plan:
-        settled = settle([(c.text, c.finish) for _, c in answers[call.key]], text)
+        settled = settle([(c.text, c.finish) for _, c in answers[call.key]], text, marks)
         if settled.usable:
             following.append((i, settled.cleaned.text))
     return following

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stressbed.generate.clean import Cleaned, clean
+from stressbed.generate.marks import KNOWN, Marks
 from stressbed.generate.request import Finish
 
 
@@ -34,7 +35,7 @@ class Settled:
         return not self.empty and self.finish != "too_long"
 
 
-def settle(answers: Sequence[tuple[str, Finish]], original: str) -> Settled:
+def settle(answers: Sequence[tuple[str, Finish]], original: str, marks: Marks = KNOWN) -> Settled:
     """Return the attempt that counts: the first good one, else the last that is not empty, else the last.
 
     Good is neither empty after post-processing nor cut at the limit nor refused as too long.
@@ -42,8 +43,11 @@ def settle(answers: Sequence[tuple[str, Finish]], original: str) -> Settled:
     Args:
         answers: Raw text and finish of each attempt, in order; at least one.
         original: The text that the step was given.
+        marks: The generator's marks of thinking and of answers.
     """
-    all_of_them = [Settled(i, clean(text, original), finish) for i, (text, finish) in enumerate(answers)]
+    all_of_them = [
+        Settled(i, clean(text, original, marks), finish) for i, (text, finish) in enumerate(answers)
+    ]
     for one in all_of_them:
         if not one.empty and one.finish == "stop":
             return one

@@ -274,7 +274,8 @@ def _final(
             if call.key in rehearsal.made_up:
                 out[text_id] = last.text  # it is clean
                 continue
-            settled = settle([(c.text, c.finish) for _, c in attempts], rehearsal.text_of[first.key])
+            given = rehearsal.text_of[first.key]
+            settled = settle([(c.text, c.finish) for _, c in attempts], given, rehearsal.planner.marks)
             if settled.usable:
                 out[text_id] = settled.cleaned.text
     return out

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from stressbed.transform.languages import is_other_language
-from stressbed.transform.markers import Markers, new
+from stressbed.transform.markers import Markers, left_marks, new
 
 Kind = Literal["rewrite", "summarise", "expand"]
 
@@ -162,8 +162,13 @@ def json_fragment(original: str, output: str, *, excuse: bool = True) -> bool:
 
 
 def reasoning_leak(original: str, output: str, markers: Markers, *, excuse: bool = True) -> bool:
-    """Return whether the output holds a marker of reasoning that the input does not account for."""
-    return new(markers.reasons, original, output, excuse=excuse)
+    """Return whether the output holds a marker of reasoning that the input does not account for.
+
+    A mark of a generator that post-processing does not know is one too.
+    """
+    return new(markers.reasons, original, output, excuse=excuse) or new(
+        left_marks, original, output, excuse=excuse
+    )
 
 
 def prefix_leak(original: str, output: str, markers: Markers, *, excuse: bool = True) -> bool:

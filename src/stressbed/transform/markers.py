@@ -1,4 +1,4 @@
-"""Markers of reasoning and labels before an answer, compiled from the catalogue's lists."""
+"""Markers of reasoning, labels before an answer and refusals, compiled from the catalogue's lists."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ class Markers:
     Attributes:
         reasoning: Patterns that are searched for anywhere in a text.
         prefixes: Patterns of a label at the start of a text, with its colon or as a heading.
+        refusals: Patterns of what a text begins with that gives no rewrite.
     """
 
     reasoning: tuple[re.Pattern[str], ...]
     prefixes: tuple[re.Pattern[str], ...]
+    refusals: tuple[re.Pattern[str], ...] = ()
 
     @classmethod
     def of(cls, entries: Iterable[MarkersEntry]) -> Markers:
@@ -33,6 +35,7 @@ class Markers:
         return cls(
             reasoning=tuple(_anywhere(e.reasoning, e.spaces) for e in entries if e.reasoning),
             prefixes=tuple(_label(e.prefixes) for e in entries if e.prefixes),
+            refusals=tuple(_anywhere(e.refusals, spaces=False) for e in entries if e.refusals),
         )
 
     def reasons(self, text: str) -> Found:
@@ -48,6 +51,14 @@ class Markers:
             for i, p in enumerate(self.prefixes)
             if (m := p.match(text))
         )
+
+    def refuses(self, text: str, *, anywhere: bool = False) -> bool:
+        """Return whether a text begins with a refusal or, with `anywhere`, holds one."""
+        text = _plain(text)
+        if anywhere:
+            return any(p.search(text) for p in self.refusals)
+        start = _START.match(text)
+        return any(p.match(text, start.end() if start else 0) for p in self.refusals)
 
 
 def new(look: Callable[[str], Found], original: str, output: str, *, excuse: bool) -> bool:
@@ -68,6 +79,22 @@ def new(look: Callable[[str], Found], original: str, output: str, *, excuse: boo
     given = look(original)
     words, lists = {word for _, word in given}, {i for i, _ in given}
     return any(word not in words and (not lists or i in lists) for i, word in found)
+
+
+def left_marks(text: str) -> Found:
+    """Return the marks of generators that post-processing left in a text, and a bare `thought` before it.
+
+    They are counted as one list of markers of reasoning.
+    """
+    return frozenset((0, m[0].strip().casefold()) for m in _LEFT.finditer(text))
+
+
+_LEFT = re.compile(
+    r"\A\s*(?:thoughts?|thinking|reasoning|analysis)[ \t]*:?[ \t]*\n"
+    r"|<\|[^<>|\s]{2,40}\|?>|<[^<>|\s]{2,40}\|>|◁/?[^◁▷\s]{1,40}▷|</?\w*(?:think|thought|reason)\w*>",
+    re.IGNORECASE,
+)
+_START = re.compile(r"[\s*#_>\"'“”«»¡¿(\[\-–•]*")
 
 
 def _anywhere(patterns: list[str], spaces: bool) -> re.Pattern[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from stressbed.config.entries import TransformationEntry
+from stressbed.generate.marks import KNOWN, Marks
 from stressbed.generate.request import Finish
 from stressbed.generate.settle import Settled, settle
 
@@ -22,7 +23,7 @@ class Result:
     Attributes:
         output: What the generator made of it, after post-processing; empty if there is nothing.
         text: The new text after the fallback rules, never empty.
-        reason: Why a rule applied: `empty`, `cut`, `too_long`, else empty.
+        reason: Why a rule applied: `empty`, `cut`, `too_long`, `refused`, else empty.
         rule: The rule that applied: `original`, `keep`, `drop`, else empty.
         attempts: The most attempts that a step took.
         cleaned: Names of the post-processing steps that changed the last answer.
@@ -36,7 +37,11 @@ class Result:
     cleaned: tuple[str, ...]
 
     def outcome(self, *, flagged: bool) -> Outcome:
-        """Return the one outcome: the gravest of dropped, fallback, flagged, retried, ok."""
+        """Return the one outcome: the gravest of dropped, fallback, flagged, retried, ok.
+
+        Args:
+            flagged: Whether there is an error flag or a sign that it is no rewrite.
+        """
         if self.rule == "drop":
             return "dropped"
         if self.rule:
@@ -46,8 +51,17 @@ class Result:
         return "retried" if self.attempts > 1 else "ok"
 
 
+def never(_original: str, _output: str) -> bool:
+    """Return that nothing is refused."""
+    return False
+
+
 def resolve(
-    steps: Sequence[Sequence[tuple[str, Finish]]], original: str, entry: TransformationEntry
+    steps: Sequence[Sequence[tuple[str, Finish]]],
+    original: str,
+    entry: TransformationEntry,
+    marks: Marks = KNOWN,
+    refused: Callable[[str, str], bool] = never,
 ) -> Result:
     """Return what became of a text.
 
@@ -55,14 +69,18 @@ def resolve(
         steps: The attempts (raw text, finish) of each step that was asked, in order.
         original: The text.
         entry: The transformation, for its fallback rules.
+        marks: The generator's marks of thinking and of answers.
+        refused: Says of an input and its output whether that refuses instead of rewriting.
     """
     settled: list[Settled] = []
+    refusals = []
     given = original
     for attempts in steps:
-        settled.append(settle(attempts, given))
+        settled.append(settle(attempts, given, marks))
+        refusals.append(refused(given, settled[-1].cleaned.text))
         given = settled[-1].cleaned.text
     last = settled[-1]
-    reason, rule = _rule(settled, entry)
+    reason, rule = _rule(settled, entry, refused=any(refusals))
     replaced = rule in {"original", "drop"}
     return Result(
         output=last.cleaned.text if len(settled) == len(entry.steps) else "",
@@ -74,12 +92,14 @@ def resolve(
     )
 
 
-def _rule(settled: Sequence[Settled], entry: TransformationEntry) -> tuple[str, str]:
+def _rule(settled: Sequence[Settled], entry: TransformationEntry, *, refused: bool) -> tuple[str, str]:
     """Return (reason, rule) of the gravest thing that happened at a step."""
     if any(s.finish == "too_long" for s in settled):
         return "too_long", entry.on_too_long
     if any(s.empty for s in settled):
         return "empty", entry.on_empty
+    if refused:
+        return "refused", entry.on_empty
     if any(s.finish == "length" for s in settled):
         return "cut", entry.on_cut
     return "", ""

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from stressbed.config.catalogue import identity
-from stressbed.config.entries import GeneratorEntry, TransformationEntry
+from stressbed.config.entries import GeneratorEntry, PromptEntry, TransformationEntry
 from stressbed.errors import DataError
 from stressbed.fingerprint import digest, text_digest
 from stressbed.generate.languages import touched
+from stressbed.generate.marks import Marks
+from stressbed.generate.prompts import instruction
 from stressbed.paths import Variant
 from stressbed.rewrites import ABSENT, CONTENT_HASH, DRAWN, DROPPED
 from stressbed.store import metadata_of, read_parquet, write_parquet
 from stressbed.transform import VERSION
-from stressbed.transform.flags import FLAGS, NOT_JUDGED, Thresholds, flag
+from stressbed.transform.flags import FLAGS, NOT_JUDGED, Flags, Thresholds, flag
 from stressbed.transform.markers import Markers
-from stressbed.transform.outcome import resolve
+from stressbed.transform.outcome import Result, resolve
+from stressbed.transform.signs import SIGNS, answered, echo, refused, repeated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +46,7 @@ SCHEMA = pa.schema(
         ("target_language", pa.string()),
         ("original", pa.string()),
         ("text", pa.string()),
-        *[(name, pa.bool_()) for name in FLAGS],
+        *[(name, pa.bool_()) for name in (*FLAGS, *SIGNS)],
         ("outcome", pa.string()),
         ("reason", pa.string()),
         ("attempts", pa.int64()),
@@ -52,6 +56,9 @@ SCHEMA = pa.schema(
     ]
 )
 """Columns of a transforms file."""
+
+_OUTPUT = "output"
+"""Key of what the generator made of a text; where a rule applied it is not the new text."""
 
 _COPIED = ("subset", "split", "field", "row", "position", "side")
 
@@ -66,6 +73,7 @@ def transform(
     generator: GeneratorEntry,
     markers: Markers,
     out: Path,
+    prompts: Mapping[str, PromptEntry] = MappingProxyType({}),
 ) -> None:
     """Write the table of a variant's new texts (schema in docs/architecture.md).
 
@@ -76,8 +84,9 @@ def transform(
         variant: The variant.
         entry: Its transformation.
         generator: Its generator.
-        markers: What reasoning and labels look like, in all languages of the catalogue.
+        markers: What reasoning, labels and refusals look like, in all languages of the catalogue.
         out: Where the table goes.
+        prompts: The transformation's prompts; an output that repeats one is an echo.
 
     Raises:
         DataError: The completions do not cover the texts: one of the files is stale.
@@ -88,6 +97,8 @@ def transform(
     absent: dict[str, str] = json.loads(metadata[ABSENT])
     answers = _by_text(table)
     columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
+    outputs: list[str] = []
+    judge = _Judge(entry, markers, Marks.of(generator), prompts)
     chosen = touched(texts, entry.fields)
     for text in chosen[~chosen["subset"].isin(list(absent))].to_dict("records"):
         if text["text_id"] not in answers:
@@ -96,9 +107,11 @@ def transform(
                 where=str(completions),
                 do="delete this file and run again",
             )
-        row = _row({str(k): v for k, v in text.items()}, answers[text["text_id"]], entry, markers)
+        row = judge.row({str(k): v for k, v in text.items()}, answers[text["text_id"]])
         for name, values in columns.items():
             values.append(row[name])
+        outputs.append(row[_OUTPUT])
+    _mark_repeated(columns, outputs)
     dropped = [outcome == DROPPED for outcome in columns["outcome"]]
     content = zip(columns["text_id"], columns["text"], dropped, strict=True)
     content_hash = text_digest(*(part for i, text, d in content for part in (str(i), text, str(d))))
@@ -134,38 +147,83 @@ def _by_text(table: pa.Table) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
-def _row(
-    text: Mapping[str, Any], answers: list[dict[str, Any]], entry: TransformationEntry, markers: Markers
-) -> dict[str, Any]:
-    """Return the values of one row of the table."""
-    steps = [[a for a in answers if a["step"] == n + 1] for n in range(answers[-1]["step"])]
-    result = resolve([[(a["text"], a["finish"]) for a in s] for s in steps], text["text"], entry)
-    back = entry.steps[-1].language == "source"
-    target = text["language"] if back else answers[-1]["language"]
-    flags = NOT_JUDGED
-    if result.reason != "too_long":  # nothing was asked, so there is no answer to find fault with
-        flags = flag(
+def _mark_repeated(columns: Mapping[str, list[Any]], outputs: Sequence[str]) -> None:
+    """Set the sign that only the whole variant shows, and the outcome that it asks for."""
+    for i, same in enumerate(repeated(columns["original"], outputs)):
+        columns["repeated"][i] = same
+        if same and columns["outcome"][i] in {"ok", "retried"}:
+            columns["outcome"][i] = "flagged"
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Makes the rows of a variant's table.
+
+    Attributes:
+        entry: The transformation.
+        markers: What reasoning, labels and refusals look like.
+        marks: The generator's marks of thinking and of answers.
+        prompts: The transformation's prompts.
+    """
+
+    entry: TransformationEntry
+    markers: Markers
+    marks: Marks
+    prompts: Mapping[str, PromptEntry]
+
+    def row(self, text: Mapping[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the values of one row of the table, and the output under a key of its own."""
+        steps = [[a for a in answers if a["step"] == n + 1] for n in range(answers[-1]["step"])]
+        result = resolve(
+            [[(a["text"], a["finish"]) for a in s] for s in steps],
             text["text"],
-            result.output,
-            kind=entry.kind,
-            language=target,
-            markers=markers,
-            thresholds=Thresholds(**entry.flag_thresholds.model_dump()),
+            self.entry,
+            self.marks,
+            lambda original, output: refused(original, output, self.markers),
         )
-    return {
-        **{name: text[name] for name in ("text_id", *_COPIED)},
-        **asdict(flags),
-        "source_language": text["language"],
-        "target_language": target,
-        "original": text["text"],
-        "text": result.text,
-        "outcome": result.outcome(flagged=flags.any),
-        "reason": result.reason,
-        "attempts": result.attempts,
-        "cleaned": ",".join(result.cleaned),
-        "tokens_in": sum(a["tokens_in"] for a in answers),
-        "tokens_out": sum(a["tokens_out"] for a in answers),
-    }
+        back = self.entry.steps[-1].language == "source"
+        target = text["language"] if back else answers[-1]["language"]
+        flags, signs = NOT_JUDGED, dict.fromkeys(SIGNS, False)
+        if result.reason != "too_long":  # nothing was asked, so there is no answer to find fault with
+            flags = self._flags(text["text"], result.output, target)
+            signs |= self._signs(text, result, answers[-1], target)
+        return {
+            **{name: text[name] for name in ("text_id", *_COPIED)},
+            **asdict(flags),
+            **signs,
+            "source_language": text["language"],
+            "target_language": target,
+            "original": text["text"],
+            "text": result.text,
+            "outcome": result.outcome(flagged=flags.any or any(signs.values())),
+            "reason": result.reason,
+            "attempts": result.attempts,
+            "cleaned": ",".join(result.cleaned),
+            "tokens_in": sum(a["tokens_in"] for a in answers),
+            "tokens_out": sum(a["tokens_out"] for a in answers),
+            _OUTPUT: result.output,
+        }
+
+    def _flags(self, original: str, output: str, target: str) -> Flags:
+        return flag(
+            original,
+            output,
+            kind=self.entry.kind,
+            language=target,
+            markers=self.markers,
+            thresholds=Thresholds(**self.entry.flag_thresholds.model_dump()),
+        )
+
+    def _signs(
+        self, text: Mapping[str, Any], result: Result, last: Mapping[str, Any], target: str
+    ) -> dict[str, bool]:
+        prompt = self.prompts.get(last["prompt_id"])
+        told = "" if prompt is None else instruction(prompt, last["language"])
+        refuses = result.reason == "refused"
+        return {
+            "echo": echo(text["text"], result.output, told),
+            "answered": not refuses and answered(text["text"], result.output, text["language"], target),
+        }
 
 
 def _summary(outcomes: list[str]) -> str:

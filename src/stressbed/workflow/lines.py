@@ -101,7 +101,8 @@ def of_generator(plan: Plan, name: str) -> Lines:
     """Return what a generator decides of the answers, and of which requests are made."""
     entry = plan.catalogue.generators[name]
     fields = deciding_fields("generator", entry, plan.files("generators", name))
-    asked = entry.model_dump(mode="json", include={"limits", "retry", "context"})
+    read = {"thinking_marks", "answer_marks"}
+    asked = entry.model_dump(mode="json", include={"limits", "retry", "context", *read})
     return _flat(f"generator {name}", {**fields, **asked})
 
 
@@ -118,7 +119,7 @@ def of_transformation(plan: Plan, entry: TransformationEntry) -> Lines:
 
 
 def of_flags(plan: Plan, entries: Iterable[TransformationEntry]) -> Lines:
-    """Return what decides the error flags of rewritten texts beside the texts."""
+    """Return what decides the error flags of rewritten texts, and which answers refuse, beside the answers."""
     found: Lines = {}
     for name, marked in sorted(plan.catalogue.markers.items()):
         found |= _flat(f"markers {name}", marked.model_dump(mode="json", exclude={"id", "source"}))

@@ -89,8 +89,8 @@ def _changed(grid: Grid, stage: str, at: Mapping[str, str], names: Sequence[str]
 
 
 def _of_flags(key: str) -> bool:
-    """Return whether a line decides flags only, which no cell hangs on."""
-    return key.startswith("markers ") or ": flag_thresholds." in key
+    """Return whether a line decides flags only, which no cell hangs on; refused texts are the originals."""
+    return (key.startswith("markers ") and ": refusals" not in key) or ": flag_thresholds." in key
 
 
 def _readable(path: Path) -> dict[str, Any] | None:

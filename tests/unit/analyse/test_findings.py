@@ -124,6 +124,20 @@ def test_distinct_rewrites_lead_where_some_are_counted_again():
     assert "66 of 900 rewrites (7 %)" in findings({"fallbacks": alike}, made_names(E, D), run="mine")
 
 
+def test_answers_that_are_no_rewrites_are_said():
+    frame = pd.DataFrame(
+        {"dataset": ["d0", "d1"], "n_distinct": [60, 40], "refused": [3, 0], "echo": 0, "answered": [0, 1],
+         "repeated": [3, 2000]}
+    )  # fmt: skip
+    said = findings({"outcomes": frame}, made_names(E, D), run="mine")
+    assert (
+        "Of 100 distinct rewrites some look like none (one may count twice): 3 refused, 1 with an answer to "
+        "the question, 2,003 with an answer that many different texts got."
+    ) in said
+    none = frame.assign(refused=0, answered=0, repeated=0)
+    assert "look like none" not in findings({"outcomes": none}, made_names(E, D), run="mine")
+
+
 def test_fallbacks_are_those_of_the_settings_own_datasets():
     groups = {d: "english" if i < 6 else "non_english" for i, d in enumerate(D)}
     names = made_names(E, D, settings=groups, language_groups=groups)

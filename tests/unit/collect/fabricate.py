@@ -26,6 +26,9 @@ FLAGS = [
 ]  # fmt: skip
 
 
+SIGNS = ["echo", "answered", "repeated"]
+
+
 def make_plan(
     results,
     *,
@@ -139,7 +142,7 @@ def write_transforms(plan, dataset, variant, rows):
     default = {
         "subset": "default", "split": "test", "field": "text", "row": "0", "position": 0,
         "side": "query", "source_language": "eng-Latn", "target_language": "eng-Latn",
-        "original": "an original", "text": "a rewrite", **dict.fromkeys(FLAGS, False),
+        "original": "an original", "text": "a rewrite", **dict.fromkeys([*FLAGS, *SIGNS], False),
         "outcome": "ok", "reason": "", "attempts": 1, "cleaned": "", "tokens_in": 10, "tokens_out": 5,
     }  # fmt: skip
     full = [{"text_id": i} | default | row for i, row in enumerate(rows)]

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from stressbed.config.entries import GeneratorEntry
 from stressbed.generate.clean import clean, quoted
+from stressbed.generate.marks import Marks
 
 
 @pytest.mark.parametrize(
@@ -25,7 +27,7 @@ from stressbed.generate.clean import clean, quoted
         ("<seed:think>hm</seed:think>\nrewrite", "rewrite", ("think", "whitespace")),
         ("<|channel|>analysis<|message|>never got to the final channel", "", ("think",)),
         ("<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>rewrite<|return|>",
-         "rewrite", ("envelope", "wrapper")),
+         "rewrite", ("think", "envelope", "wrapper")),
         ("rewrite<|im_end|>", "rewrite", ("wrapper",)),
         ("rewrite<|im_end|>\n<|im_start|>user\nmore", "rewrite", ("wrapper",)),
         ("<|im_start|>assistant\nrewrite<|im_end|>", "rewrite", ("wrapper",)),
@@ -110,3 +112,85 @@ def test_cleaning_twice_changes_nothing_more(answer):
 @given(st.text())
 def test_cleaning_never_adds(answer):
     assert len(clean(answer, "original").text) <= len(answer)
+
+
+A, SOURCE = "At six the shop closes.", "The shop shuts at six."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"◁think▷hm◁/think▷{A}",
+        f"<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>{A}<|END_RESPONSE|>",
+        f"<|begin_of_thought|>hm<|end_of_thought|><|begin_of_solution|>{A}<|end_of_solution|>",
+        f"<|channel>thought\nhm<channel|>{A}",
+        f"thought\nhm<channel|>{A}",
+        f"<think>hm</think><answer>{A}</answer>",
+        f"<thinking>hm</thinking>\n<output>{A}</output>",
+        f"<reasoning>hm</reasoning><response>{A}</response>",
+        f"<scratchpad>hm</scratchpad>\n\n<final_answer>\n{A}\n</final_answer>",
+        f"<thinking>hm<reflection>no</reflection>hm</thinking>{A}",
+        f"<think>a<think>b</think>c</think>{A}",
+        f"<think>a</think>{A}<think>was that right?",
+        f"<think budget='9'>a</think >{A}",
+        f"<longcat_think>a</longcat_think>{A}",
+        f"◁think▷a◁/think▷<think>b</think>{A}",
+        f"a◁/think▷{A}",
+        f"a<|end_of_thought|>{A}",
+        f"<|inner_prefix|>a<|inner_suffix|>{A}",
+        f"Here is my thought process:\nhm\n\nHere is my response:\n{A}",
+        f"<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>{A}",
+        f"<think>never closed [BEGIN FINAL RESPONSE]{A}[END FINAL RESPONSE]",
+        f"<answer>{A}",
+        f"{A}</answer>",
+        f"<answer>At six it closes.</answer>\nBetter: <answer>{A}</answer>",
+        f"<response><answer>{A}</answer></response>",
+        f"Sure, here it is: <rewritten_text>{A}</rewritten_text> I hope it helps.",
+        f"<text>{A}</text>",
+        f"<|begin_of_box|>{A}<|end_of_box|>",
+        f"<answer></answer>{A}",
+    ],
+)  # fmt: skip
+def test_thinking_and_answers_in_the_marks_of_public_models(answer):
+    assert clean(answer, SOURCE).text == A
+
+
+@pytest.mark.parametrize("answer", ["◁think▷endless", "<|START_THINKING|>endless", "<|channel>thought\nhm"])
+def test_thinking_that_was_never_closed_is_no_answer(answer):
+    assert clean(answer, SOURCE).text == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "original", "text"),
+    [
+        ("The tag ◁think▷ opens a block.", "◁think▷ begins a block.", "The tag ◁think▷ opens a block."),
+        (
+            "Write <answer>x</answer> please.",
+            "Put it in <answer>x</answer>.",
+            "Write <answer>x</answer> please.",
+        ),
+        # The input's marks are of one kind; the generator's own, of another, still go.
+        ("◁think▷hm◁/think▷Use <think> here.", "Here <think> is used.", "Use <think> here."),
+        ("Press <text> now or <b>later</b>.", SOURCE, "Press <text> now or <b>later</b>."),
+        ("a <text>b</text> c", SOURCE, "a <text>b</text> c"),
+        ("The response </b> was clear.", SOURCE, "The response </b> was clear."),
+        ("I had thought\nof six.", SOURCE, "I had thought\nof six."),
+    ],
+)
+def test_marks_of_the_text_itself_stay(answer, original, text):
+    assert clean(answer, original).text == text
+
+
+def test_a_generators_entry_names_marks_of_its_own():
+    entry = GeneratorEntry.model_validate(
+        {"id": "g", "engine": "fake", "model": "g",
+         "thinking_marks": [{"open": "«mull»", "close": "«done»"}, {"open": "thought\n", "close": "\n\n"}],
+         "answer_marks": [{"open": "[[", "close": "]]"}]}
+    )  # fmt: skip
+    marks = Marks.of(entry)
+    assert clean(f"«mull»hm\n«done»[[{A}]]", SOURCE, marks).text == A
+    assert clean(f"thought\nI should rewrite.\n\n{A}", SOURCE, marks).text == A
+    assert clean(f"{A}\n\nLine two.", SOURCE, marks).text == f"{A}\n\nLine two."
+    assert clean(f"<think>hm</think>{A}", SOURCE, marks).text == A
+    assert clean("«mull» is kept", "«mull» was there", marks).text == "«mull» is kept"
+    assert clean(f"«mull»hm«done»{A}", SOURCE).text != A

@@ -36,7 +36,7 @@ def texts_of(*texts, language="eng-Latn", subset="default", side="both"):
     )  # fmt: skip
 
 
-def one(tmp_path, name, answers, texts=None, absent=None, languages=None, **rules):
+def one(tmp_path, name, answers, texts=None, absent=None, languages=None, prompts=None, **rules):
     """The table made from answers: (text_id, step, attempt, raw, finish); languages by text and step."""
     entry = CAT.transformations[name].model_copy(update=rules)
     rows = [
@@ -54,7 +54,7 @@ def one(tmp_path, name, answers, texts=None, absent=None, languages=None, **rule
     transform(
         completions=tmp_path / "completions.parquet", texts=texts_of(ORIGINAL) if texts is None else texts,
         manifest=MANIFEST, variant=Variant("fake", name, 1), entry=entry, generator=CAT.generators["fake"],
-        markers=MARKERS, out=tmp_path / "out" / "1.parquet",
+        markers=MARKERS, out=tmp_path / "out" / "1.parquet", prompts=prompts or {},
     )  # fmt: skip
     return pq.read_table(tmp_path / "out" / "1.parquet")
 

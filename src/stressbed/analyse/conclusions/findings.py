@@ -9,7 +9,7 @@ import pandas as pd
 
 from stressbed.analyse.aggregate import AXES
 from stressbed.analyse.conclusions.across import gap, relative, sizes, translated
-from stressbed.analyse.conclusions.lacking import dropped, noun, of_rewrites, unscored
+from stressbed.analyse.conclusions.lacking import dropped, no_rewrites, noun, of_rewrites, unscored
 from stressbed.analyse.conclusions.paper import Beside
 from stressbed.analyse.conclusions.part import Finding, Part, Tables
 from stressbed.analyse.conclusions.preference import listed
@@ -69,20 +69,21 @@ def _rewrites(part: Part) -> Iterator[Finding]:
     frame = frame[_own_datasets(frame, part)]
     lost, n, repeats = of_rewrites(frame, "fallbacks")
     if lost:
-        share = lost / n
-        more = " What follows says as much about the generator as about the embedders." * (share >= WEIGHTY)
-        verb = "is a fallback" if lost == 1 else "are fallbacks"
-        yield Finding(
-            f"{lost:,} of {counted(n, noun(repeats))} ({_per_cent(share)}) {verb}: no answer was usable, so "
-            f"that a cut one or the original was embedded.{repeats}{more}"
+        more = " What follows says as much about the generator as about the embedders." * (
+            lost / n >= WEIGHTY
         )
+        of = f"{lost:,} of {counted(n, noun(repeats))} ({_per_cent(lost / n)})"
+        why = "no answer was usable, so that a cut one or the original was embedded."
+        yield Finding(f"{of} {'is a fallback' if lost == 1 else 'are fallbacks'}: {why}{repeats}{more}")
 
 
 def _lacking(part: Part) -> Iterator[Finding]:
-    """What the sentences that follow do not rest on: rewrites that were dropped, cells without a score."""
+    """What the rest does not rest on, or should not: dropped rewrites, such as are none, unscored cells."""
     rewrites, cells = part.rows("fallbacks"), part.tables.get("incomplete_cells", pd.DataFrame())
     if len(rewrites):
         yield from map(Finding, dropped(rewrites[_own_datasets(rewrites, part)]))
+    if len(outcomes := part.rows("outcomes")):
+        yield from map(Finding, no_rewrites(outcomes[_own_datasets(outcomes, part)]))
     if cells.empty:
         return
     cells = cells[_own_datasets(cells, part)]

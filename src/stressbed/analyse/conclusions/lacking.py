@@ -74,6 +74,26 @@ def dropped(frame: pd.DataFrame) -> Iterator[str]:
     )
 
 
+def no_rewrites(frame: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence on answers that are no rewrites, where there are any.
+
+    Args:
+        frame: Rows of `outcomes`.
+    """
+    words = {
+        "refused": "refused",
+        "echo": "with words of the instruction",
+        "answered": "with an answer to the question",
+        "repeated": "with an answer that many different texts got",
+    }
+    found = {what: int(frame[name].sum()) for name, what in words.items() if name in frame}
+    if not any(found.values()):
+        return
+    n = int(frame["n_distinct"].sum())
+    said = ", ".join(f"{many:,} {what}" for what, many in found.items() if many)
+    yield f"Of {counted(n, 'distinct rewrite')} some look like none (one may count twice): {said}."
+
+
 def noun(repeats: str) -> str:
     """Return what is counted: distinct rewrites where some are repeated."""
     return "distinct rewrite" if repeats else "rewrite"

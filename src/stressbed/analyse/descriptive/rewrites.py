@@ -8,6 +8,7 @@ import pandas as pd
 
 from stressbed.analyse.names import Names
 from stressbed.analyse.table import DISTINCT_NOTE, FALLBACK_NOTE, Table, finish, ordered
+from stressbed.collect.rewrites import NO_REWRITES
 from stressbed.transform.flags import FLAGS
 from stressbed.transform.outcome import OUTCOMES
 
@@ -42,13 +43,16 @@ def outcomes(counts: pd.DataFrame, names: Names) -> Table:
     wide = counts.pivot_table(index=keys, columns="outcome", values="n_texts", aggfunc="sum", fill_value=0)
     wide = wide.reindex(columns=list(OUTCOMES), fill_value=0).astype(int)
     wide.columns.name = None
-    sums = counts.groupby(keys)[["n_distinct", "n_texts", "any", "tokens_in", "tokens_out"]].sum()
-    frame = sums[["n_distinct", "n_texts"]].join(wide).join(sums[["any", "tokens_in", "tokens_out"]])
+    after = ["any", *NO_REWRITES, "tokens_in", "tokens_out"]
+    sums = counts.groupby(keys)[["n_distinct", "n_texts", *after]].sum()
+    frame = sums[["n_distinct", "n_texts"]].join(wide).join(sums[after])
     frame = _in_order(frame.rename(columns={"any": "with_flags"}).reset_index(), names)
     notes = [
         "All seeds together; each text has one outcome, the gravest that applies. with_flags: at least one "
         "error flag, whatever the outcome.",
         DISTINCT_NOTE,
+        "Of the distinct ones: refused: the answer says that there will be none; echo: it repeats the "
+        "instruction; answered: a question got an answer; repeated: many different texts got the same.",
         FALLBACK_NOTE,
     ]
     return finish(Table("outcomes", "Outcomes of rewriting", frame, notes), names)
