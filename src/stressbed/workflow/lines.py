@@ -119,7 +119,7 @@ def of_transformation(plan: Plan, entry: TransformationEntry) -> Lines:
 
 
 def of_flags(plan: Plan, entries: Iterable[TransformationEntry]) -> Lines:
-    """Return what decides the error flags of rewritten texts, and which answers refuse, beside the answers."""
+    """Return what decides, beside the answers, error flags and which answers are refusals."""
     found: Lines = {}
     for name, marked in sorted(plan.catalogue.markers.items()):
         found |= _flat(f"markers {name}", marked.model_dump(mode="json", exclude={"id", "source"}))
