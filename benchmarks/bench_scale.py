@@ -168,7 +168,8 @@ def _rewrites(grid: Grid) -> None:
     for name in grid.plan.config.datasets:
         for variant in grid.plan.rewrites:
             content = f"{name}-{variant}".replace("/", "-")
-            table = pa.table({"outcome": ["ok"] * ITEMS})
+            flags = {name: [False] * ITEMS for name in FLAGS}
+            table = pa.table({"outcome": ["ok"] * ITEMS, "attempts": [1] * ITEMS, **flags})
             table = table.replace_schema_metadata({"stressbed.content_hash": content})
             pq.write_table(table, grid.path(paths.TRANSFORM).format(dataset=name, variant=variant))
 

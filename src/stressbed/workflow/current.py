@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from stressbed import contents
 from stressbed.workflow.lines import Deciding, Lines
 from stressbed.workflow.made import Made, Record, grouped, joined
+from stressbed.workflow.places import Inputs, place_of
 
 UNKNOWN = "no record says"
 """How the reason begins for files of which nothing is known."""
 
 STATISTICS = "jobs/"
 """Where jobs' statistics lie: they say when and how long, which decides nothing."""
-
-OF_A_VARIANT = frozenset({"completions", "transforms", "embeddings", "scores"})
-"""Folders of files that are one variant's, and hang on nothing of other variants."""
-
-Place = Mapping[str, str]
-"""Dataset, generator, transformation, seed and embedder of a file, as far as its path names them."""
 
 
 class Current:
@@ -64,7 +58,7 @@ class Current:
             content = None if name.startswith(STATISTICS) else contents.content_of(output)
             if content is None:
                 continue
-            given = self.contents_of(inputs) if given is None else given
+            given = Inputs(self.contents_of(inputs)) if given is None else given
             reasons = self._why(name, content, now, given, passed_over)
             if reasons:
                 found[output] = reasons
@@ -85,7 +79,8 @@ class Current:
         """
         names = {self.name(o): contents.content_of(o) for o in outputs}
         made = {n: c for n, c in names.items() if c is not None and not n.startswith(STATISTICS)}
-        return Record(rule, made, grouped(inputs), Deciding.of(decides), self.made.run, stats)
+        held = dict(inputs) if any(map(place_of, made)) else grouped(inputs)
+        return Record(rule, made, Inputs(held), Deciding.of(decides), self.made.run, stats)
 
     def contents_of(self, inputs: Iterable[str]) -> dict[str, str]:
         """Return the content of each input that is there, by `name`; statistics are left out."""
@@ -111,7 +106,7 @@ class Current:
         return place.relative_to(self._root).as_posix() if place.is_relative_to(self._root) else place.name
 
     def _why(
-        self, name: str, content: str, now: Deciding, given: Mapping[str, str],
+        self, name: str, content: str, now: Deciding, given: Inputs,
         passed_over: Callable[[str], bool],
     ) -> list[str]:  # fmt: skip
         records = self.made.of(name)
@@ -130,45 +125,16 @@ class Current:
 
 
 def _differences(
-    record: Record, name: str, now: Deciding, given: Mapping[str, str], passed_over: Callable[[str], bool]
+    record: Record, name: str, now: Deciding, given: Inputs, passed_over: Callable[[str], bool]
 ) -> list[str]:
     """Return what differs between how an output was made and how it would be made now, in words."""
     place = place_of(name)
     old, new = record.decides.concerning(place), now.concerning(place)
     found = [] if old == new else changes(old, new, passed_over)
-    was, is_now = _inputs_for(place, record.inputs), _inputs_for(place, given)
-    if len(given) > len(record.inputs):
-        is_now = _inputs_for(place, grouped(given))
+    was, is_now = record.inputs.concerning(place), given.concerning(place)
+    if not place and len(is_now) > len(was):
+        is_now = grouped(is_now)
     return found if was == is_now else [*found, *_changed_inputs(was, is_now)]
-
-
-def _inputs_for(place: Place, inputs: Mapping[str, str]) -> Mapping[str, str]:
-    if not place:
-        return inputs
-    return {name: c for name, c in inputs.items() if _agree(place, place_of(name) or _dataset_of(name))}
-
-
-def _agree(place: Place, other: Place) -> bool:
-    return all(place.get(kind, value) == value for kind, value in other.items())
-
-
-@lru_cache(maxsize=200_000)
-def place_of(name: str) -> Place:
-    """Return the coordinates of a variant's file (its path below the results); nothing for all others."""
-    parts = PurePosixPath(name).parts
-    folder = next((i for i, part in enumerate(parts[:-1]) if part in OF_A_VARIANT), None)
-    if folder is None or parts[0] in {"runs", "human"}:
-        return {}
-    rest = [*parts[folder + 1 : -1], PurePosixPath(parts[-1]).stem]
-    keys = ["dataset", "generator", "transformation", "seed"]
-    if parts[folder] in {"embeddings", "scores"}:
-        keys = ["embedder", *keys]
-    return dict(zip(keys, rest, strict=True)) if len(rest) == len(keys) else {}
-
-
-def _dataset_of(name: str) -> Place:
-    parts = PurePosixPath(name).parts
-    return {"dataset": parts[1]} if parts[0] == "datasets" and len(parts) > 2 else {}
 
 
 def _folder(name: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from stressbed.fingerprint import digest
 from stressbed.workflow.lines import Deciding
+from stressbed.workflow.places import Inputs
 
 FOLDER = "jobs/made"
 """Where records lie, below the results."""
@@ -43,7 +44,7 @@ class Record:
 
     rule: str
     outputs: Mapping[str, str]
-    inputs: Mapping[str, str]
+    inputs: Inputs
     decides: Deciding
     run: str = ""
     stats: Mapping[str, Any] = field(default_factory=dict)
@@ -89,7 +90,7 @@ class Made:
         lines.append(
             {
                 "rule": record.rule, "run": record.run, "outputs": dict(record.outputs),
-                "inputs": dict(record.inputs), "lines": key, "stats": dict(record.stats),
+                "inputs": record.inputs.contents, "lines": key, "stats": dict(record.stats),
             }
         )  # fmt: skip
         self._own.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +116,7 @@ def read_records(results: Path) -> Iterator[Record]:
                 yield Record(
                     rule=str(line.get("rule", "")),
                     outputs=line["outputs"],
-                    inputs=line.get("inputs") or {},
+                    inputs=Inputs(line.get("inputs") or {}),
                     decides=decides[str(line["lines"])],
                     run=str(line.get("run", "")),
                     stats=line.get("stats") or {},
