@@ -36,6 +36,7 @@ from stressbed.score.cell import fingerprint
 from stressbed.score.run import KIND
 from stressbed.score.variant import read_facts
 from stressbed.store import Store, seal
+from stressbed.transform.flags import FLAGS
 from stressbed.workflow import Grid
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -186,7 +187,10 @@ def _cells(grid: Grid) -> None:
             facts = read_facts(transform)
             for embedder in plan.config.embedders:
                 at = {"embedder": embedder, "dataset": name, "variant": variant}
-                embedding = {"embedder_identity": identities[embedder], "texts_hash": facts.texts_hash}
+                embedding = {
+                    "embedder_identity": identities[embedder], "texts_hash": facts.texts_hash,
+                    "contexts": {}, "similarity": "cosine",
+                }  # fmt: skip
                 _write(grid.path(paths.EMBEDDING).format(**at), json.dumps(embedding))
                 key = fingerprint(
                     manifest, facts, identities[embedder], {"contexts": {}, "similarity": "cosine"}
