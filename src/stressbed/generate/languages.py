@@ -57,6 +57,12 @@ def identity(tag: str) -> str:
     return MACROLANGUAGES.get(code, code)
 
 
+@lru_cache(maxsize=4096)
+def script_of(tag: str) -> str:
+    """Return the script that a tag names, usual or not; empty where it names none."""
+    return langcodes.Language.get(tag.replace("_", "-"), normalize=False).script or ""
+
+
 def is_known(tag: str) -> bool:
     """Return whether a tag names one language (not undetermined, several, or none)."""
     return identity(tag) not in UNKNOWN
