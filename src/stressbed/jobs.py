@@ -9,6 +9,7 @@ import logging
 import resource
 import sys
 import time
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from typing import Any
 
 from stressbed import paths, stopping
 from stressbed.errors import StoppedError, StressbedError
+from stressbed.redaction import RedactingFormatter, holds_secret
 from stressbed.store import write_text
 
 log = logging.getLogger("stressbed")
@@ -87,13 +89,21 @@ def job(
             sys.exit(1)
         if e.errno not in FOLDER_ERRORS:
             log.exception("%s %s failed", stage, name)
+            _end_if_secret(e)
             raise
         log.error("%s %s failed\n%s: %s", stage, name, e.strerror, e.filename or "results")  # noqa: TRY400
         log.error("  do: make room, or the folder writable, and run again: what is stored is kept")  # noqa: TRY400
         sys.exit(1)
-    except Exception:  # all others go on as they are, but stand in the job's log first
+    except Exception as e:  # all others go on as they are, but stand in the job's log first
         log.exception("%s %s failed", stage, name)
+        _end_if_secret(e)
         raise
+
+
+def _end_if_secret(error: BaseException) -> None:
+    """End the process where Python itself would show a secret: the log has the traceback without it."""
+    if holds_secret("".join(traceback.format_exception(error))):
+        sys.exit(1)
 
 
 def _is_of_results(name: object, log_file: str) -> bool:
@@ -144,5 +154,5 @@ def _log_to(path: str) -> None:
 
 
 def _formatted(handler: logging.Handler) -> logging.Handler:
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s", "%H:%M:%S"))
+    handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(message)s", "%H:%M:%S"))
     return handler

@@ -83,6 +83,7 @@ class Run:
 
     folder: Path
     changes: dict[str, Any] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=lambda: dict(AT))
 
     @property
     def results(self) -> Path:
@@ -172,8 +173,8 @@ class Run:
 
     def _snakemake(self, stage: str) -> SimpleNamespace:
         grid = self.grid
-        wildcards = dict(AT)
-        at = {"dataset": "pairs"}
+        wildcards = self.names
+        at = {"dataset": wildcards["dataset"]}
         manifest, texts, inputs = (
             grid.path(p).format(**at) for p in (paths.MANIFEST, paths.TEXTS, paths.INPUTS)
         )

@@ -112,7 +112,7 @@ def said(body: dict[str, Any]) -> Reply:
 @pytest.mark.parametrize(
     "reply",
     [
-        Reply(429, '{"error": "rate limit"}', {"retry-after": "1"}),
+        Reply(429, '{"error": "rate limit"}', {"retry-after": "0.01"}),
         Reply(500, "internal error"),
         Reply(503, "overloaded"),
         Reply(200, "<html>a proxy's page</html>"),
@@ -152,13 +152,13 @@ def test_an_endpoint_that_stays_silent_times_out_and_what_it_answered_is_kept(
     assert len(endpoint.bodies) - asked == 12
 
 
-def test_a_server_that_asks_for_a_year_is_waited_for_two_minutes_at_most(
+def test_a_server_that_asks_for_a_year_is_waited_for_no_longer_than_is_set(
     run: Run, endpoint: Endpoint
 ) -> None:
     """A date in `Retry-After` is compared with this machine's clock, which may be wrong."""
-    at_endpoint(run, endpoint, wait_scale=0.001)
+    at_endpoint(run, endpoint, longest_wait_s=0.2)
     far = {"retry-after": "Fri, 01 Jan 2100 00:00:00 GMT"}
     endpoint.rule = lambda body, n: Reply(429, "wait", far) if len(endpoint.bodies) == 1 else said(body)
     ended = run.job("generate")
     assert ended.code == 0
-    assert endpoint.times[-1] - endpoint.times[0] < 10
+    assert 0.2 <= endpoint.times[-1] - endpoint.times[0] < 10

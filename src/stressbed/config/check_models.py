@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from stressbed.config.check_datasets import invalid_tags
-from stressbed.config.engine_options import check_gpus, check_options
+from stressbed.config.engine_options import check_endpoint_options, check_gpus, check_options
 from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, ModelSource
 from stressbed.config.planted import check_marks, check_planted
+from stressbed.endpoint.address import is_loopback, shown
+from stressbed.endpoint.key import key_in, wrong_key
 from stressbed.errors import ConfigError, StressbedError, suggest
 from stressbed.models import gguf_parts
 from stressbed.sources import PACKAGE, resolve
@@ -28,6 +29,7 @@ EFFECT: dict[str, frozenset[str]] = {
     "max_length": frozenset({"sentence-transformers", "mteb"}),
     "trust_remote_code": frozenset({"sentence-transformers", "mteb"}),
     "api_key_env": frozenset({"openai"}),
+    "endpoint_options": frozenset({"openai"}),
     "gguf_file": frozenset(),
     "gpus_per_job": frozenset({"sentence-transformers", "mteb"}),
     "attention": frozenset({"sentence-transformers", "mteb"}),
@@ -40,12 +42,6 @@ POOLING = ("cls", "lasttoken", "max", "mean", "mean_sqrt_len_tokens", "weightedm
 
 LEXICAL = frozenset({"Retrieval", "Reranking"})
 """Task types that BM25 can do: it ranks documents for a query."""
-
-
-def is_local_address(url: str) -> bool:
-    """Return whether an address is this machine."""
-    host = urlsplit(url).hostname or ""
-    return host in {"localhost", "::1"} or host.startswith("127.")
 
 
 def check_generator(entry: GeneratorEntry, origin: Path) -> Problem:
@@ -126,6 +122,8 @@ def check_embedder(entry: EmbedderEntry, origin: Path) -> Problem:
     yield from check_planted(entry, where)
     yield from _source(entry, entry.backend, origin.parent, where)
     yield from _endpoint(entry.base_url, entry.api_key_env, entry.backend, where)
+    if entry.backend == "openai":
+        yield from check_endpoint_options(entry.endpoint_options, where)
     yield from invalid_tags(entry.languages, f"{where}, key 'languages'")
     for key in entry.instructions:
         if ":" in key and key.rsplit(":", 1)[1] not in {"query", "document"}:
@@ -190,18 +188,34 @@ def _endpoint(url: str | None, key_name: str | None, engine: str, where: str) ->
             "an endpoint needs an address", where=f"{where}, key 'base_url'", do="set `base_url`"
         )
         return
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if not _is_address(url):
         yield ConfigError(
-            f"{url!r} is no address of an endpoint",
+            f"{shown(url)!r} is no address of an endpoint",
             where=f"{where}, key 'base_url'",
             allowed="http://HOST:PORT/v1 or https://HOST/v1",
         )
-    elif not is_local_address(url):
-        if parts.scheme == "http" and key_name:
+        return
+    key = key_in(key_name) if key_name else ""
+    if problem := wrong_key(key):
+        yield ConfigError(
+            f"the environment variable {key_name} holds no key that can be sent: {problem}",
+            where=f"{where}, key 'api_key_env'",
+            do=f"export {key_name} anew, with the key alone",
+        )
+    if not is_loopback(url):
+        if url.startswith("http:") and key_name:
             log.warning("%s: the key would be sent unencrypted (http)", where)
-        if key_name is None or not os.environ.get(key_name):
+        if not key:
             log.warning(
-                "%s: no key for %s: %s", where, parts.hostname,
+                "%s: no key for %s: %s", where, urlsplit(url).hostname,
                 f"set the environment variable {key_name}" if key_name else "`api_key_env` is not set",
             )  # fmt: skip
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # read only to see whether it is a number
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)

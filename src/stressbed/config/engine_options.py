@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stressbed.errors import ConfigError, suggest
 
@@ -30,6 +30,7 @@ class Option:
         above: Numbers must be larger than this.
         most: Largest number.
         words: The only words that are allowed; empty for any.
+        default: What holds where an entry does not say, for options that are not handed on to a library.
         decides: Whether it decides answers, and so is part of the generator's identity.
     """
 
@@ -38,6 +39,7 @@ class Option:
     above: float | None = None
     most: float | None = None
     words: tuple[str, ...] = ()
+    default: str | int | float | None = None
     decides: bool = False
 
     def allows(self, value: object) -> bool:
@@ -92,7 +94,7 @@ VLLM: Mapping[str, Option] = {
     "disable_custom_all_reduce": SWITCH,
     "enable_expert_parallel": SWITCH,
     "language_model_only": SWITCH,
-    "load_format": Option(str),
+    "load_format": Option(str, decides=True),  # `dummy` draws the weights at random
     "tokenizer_mode": Option(str, decides=True),
     "attention_backend": Option(str),
     "guided_backend": Option(str, words=("auto", "xgrammar", "guidance", "outlines", "lm-format-enforcer")),
@@ -100,20 +102,40 @@ VLLM: Mapping[str, Option] = {
 """Options of vLLM. `attention_backend` and `guided_backend` stand within dictionaries of `vllm.LLM`."""
 
 TRANSFORMERS: Mapping[str, Option] = {"device": Option(str), "cache_gib": Option(float, above=0)}
-OPENAI: Mapping[str, Option] = {
-    "timeout_s": Option(float, above=0, decides=True),
-    "tries": Option(int, least=1, decides=True),
-    "wait_scale": Option(float, least=0, decides=True),
-    "limit_field": Option(str, decides=True),
+WAITING: Mapping[str, Option] = {
+    "timeout_s": Option(float, above=0, default=120.0),
+    "tries": Option(int, least=1, default=8),
+    "wait_scale": Option(float, least=0, default=1.0),
+    "longest_wait_s": Option(float, least=0, default=120.0),
 }
+"""How patient a connection is, for chat and embeddings: fields of `endpoint.connection.Patience`."""
+
+OPENAI: Mapping[str, Option] = {
+    **WAITING,
+    "limit_field": Option(str, default="max_tokens", decides=True),
+}
+EMBEDDINGS: Mapping[str, Option] = {**WAITING, "concurrency": Option(int, least=1, default=4)}
+"""`endpoint_options` of an embedder (backend `openai`). None decides a vector, so no identity holds them."""
+
 FAKE: Mapping[str, Option] = {
-    "empty_rate": SHARE, "cut_rate": SHARE, "nonsense_rate": SHARE, "log": Option(str, decides=True),
+    "empty_rate": SHARE, "cut_rate": SHARE, "nonsense_rate": SHARE, "log": Option(str),
 }  # fmt: skip
 
 OPTIONS: Mapping[str, Mapping[str, Option]] = {
     "vllm": VLLM, "transformers": TRANSFORMERS, "openai": OPENAI, "fake": FAKE,
 }  # fmt: skip
 """Options by engine. `planted` has names of its own kind (`stressbed.config.planted`)."""
+
+NOT_FOR_OPTIONS: Mapping[str, str] = {
+    "model": "it is a key of the entry",
+    "messages": "they are made from the texts",
+    "stream": "answers are read as a whole",
+    "n": "one answer is read",
+}
+"""Fields of a request's body that an entry of engine `openai` may not set by an option, and why."""
+
+LEFT_OUT = ("temperature", "top_p", "seed")
+"""Fields of a request's body that null as an option leaves out."""
 
 QUANTIZATION = (
     "auto_awq", "auto_gptq", "awq", "awq_marlin", "compressed-tensors", "experts_int8", "fp8",
@@ -135,6 +157,11 @@ def deciding(engine: str, options: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in options.items() if name not in known or known[name].decides}
 
 
+def with_defaults(known: Mapping[str, Option], options: Mapping[str, object]) -> dict[str, Any]:
+    """Return the value of each known option: the entry's, or the default."""
+    return {name: options.get(name, option.default) for name, option in known.items()}
+
+
 def gpus_of_copy(entry: GeneratorEntry) -> int:
     """Return how many GPUs one copy of the model is spread over: 1 unless vLLM is told otherwise."""
     if entry.engine != "vllm":
@@ -151,21 +178,52 @@ def check_options(entry: GeneratorEntry, where: str) -> Iterator[ConfigError]:
         return
     for name, value in entry.engine_options.items():
         place = f"{where}, engine_options, {name!r}"
-        if name.startswith(TEMPLATE) and entry.engine in {"vllm", "transformers"}:
-            continue
-        if name not in known:
-            if entry.engine == "openai":  # goes into the request's body: the endpoint knows it
-                continue
+        if name.startswith(TEMPLATE) and entry.engine in {"vllm", "transformers", "openai"}:
+            if value is None:
+                yield ConfigError("an option of the chat template is null", where=place, do="remove it")
+        elif name in known:
+            yield from _value(known[name], name, value, place)
+        elif entry.engine == "openai":  # goes into the request's body: the endpoint knows it
+            yield from _body_field(name, value, place)
+        else:
             yield ConfigError(
                 f"engine `{entry.engine}` has no option {name!r}",
                 where=place,
                 allowed=", ".join([*sorted(known), f"{TEMPLATE}..."]),
                 do=suggest(name, known) or "remove it",
             )
-        elif not known[name].allows(value):
+
+
+def check_endpoint_options(options: Mapping[str, object], where: str) -> Iterator[ConfigError]:
+    """Yield an error for each of an embedder's `endpoint_options` that is unknown or has a wrong value."""
+    for name, value in options.items():
+        place = f"{where}, endpoint_options, {name!r}"
+        if name in EMBEDDINGS:
+            yield from _value(EMBEDDINGS[name], name, value, place)
+        else:
             yield ConfigError(
-                f"{value!r} is no value of {name!r}", where=place, allowed=known[name].allowed()
+                f"an endpoint has no option {name!r}",
+                where=place,
+                allowed=", ".join(EMBEDDINGS),
+                do=suggest(name, EMBEDDINGS) or "remove it",
             )
+
+
+def _value(option: Option, name: str, value: object, place: str) -> Iterator[ConfigError]:
+    if not option.allows(value):
+        yield ConfigError(f"{value!r} is no value of {name!r}", where=place, allowed=option.allowed())
+
+
+def _body_field(name: str, value: object, place: str) -> Iterator[ConfigError]:
+    if name in NOT_FOR_OPTIONS:
+        yield ConfigError(f"{name!r} is no option: {NOT_FOR_OPTIONS[name]}", where=place, do="remove it")
+    elif value is None and name not in LEFT_OUT:
+        yield ConfigError(
+            f"null leaves nothing out here: no {name!r} is sent",
+            where=place,
+            allowed=f"null for {', '.join(LEFT_OUT)}",
+            do="remove it",
+        )
 
 
 def check_gpus(entry: GeneratorEntry, where: str) -> Iterator[ConfigError]:

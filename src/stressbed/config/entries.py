@@ -203,11 +203,12 @@ class GeneratorEntry(ModelSource):
             "`tensor_parallel_size` x `pipeline_parallel_size` of them. Default: one copy."
         ),
     )
-    engine_options: dict[str, str | int | float | bool] = Field(
+    engine_options: dict[str, str | int | float | bool | None] = Field(
         default={},
         description=(
             "Options of the engine (docs/engines.md lists them) and, with `template_` before their names, of "
-            "the chat template; the marks of `planted`."
+            "the chat template; the marks of `planted`. For engine `openai`, null for `temperature`, `top_p` "
+            "or `seed` leaves it out of the requests."
         ),
     )
     guided: Guided = Field(
@@ -457,6 +458,13 @@ class EmbedderEntry(ModelSource):
     api_key_env: str | None = Field(
         default=None, description="Name of the environment variable that holds the endpoint's key."
     )
+    endpoint_options: dict[str, int | float] = Field(
+        default={},
+        description=(
+            "How patient to be with an endpoint (backend `openai`): `timeout_s`, `tries`, `wait_scale`, "
+            "`longest_wait_s`, `concurrency`; not part of its identity."
+        ),
+    )
     planted: Planted | None = Field(default=None, description="Its noise (backend `planted`).")
     languages: list[str] = Field(default=[], description="Languages it was trained on.")
     description: str = Field(default="", description="What it is.")
@@ -475,7 +483,7 @@ NOT_IDENTITY: dict[str, frozenset[str]] = {
     "embedder": frozenset(
         {
             "id", "label", "family", "licence", "gated", "parameters", "batch_size", "base_url",
-            "api_key_env", "languages", "description", "gpus_per_job", "attention",
+            "api_key_env", "endpoint_options", "languages", "description", "gpus_per_job", "attention",
         }
     ),
 }  # fmt: skip

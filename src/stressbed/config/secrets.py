@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from stressbed.endpoint.address import secrets_in
 from stressbed.errors import ConfigError
+from stressbed.redaction import KEY_FORMAT
 
 _KEY = re.compile(r"(^|_|-)(api_?key|apikey|token|access_?key|password|passwd|secret|credentials?)$", re.I)
 """Names of keys whose value would be a secret."""
 
 _VALUE = re.compile(
-    r"\b(sk-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}"
-    r"|AKIA[A-Z0-9]{12,}|AIza[A-Za-z0-9_-]{20,}|xox[abprs]-[A-Za-z0-9-]{10,}|gsk_[A-Za-z0-9]{16,}"
-    r"|nvapi-[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bBearer\s+[A-Za-z0-9._-]{16,}|://[^/\s:@]+:[^/\s@]+@"
+    KEY_FORMAT.pattern
+    + r"|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bBearer\s+[A-Za-z0-9._-]{16,}|://[^/\s:@]+:[^/\s@]+@"
 )
 """Values in the form of well-known services' keys, and passwords inside addresses."""
 
@@ -44,13 +44,20 @@ def _find(value: Any, where: str, path: list[str]) -> Iterator[ConfigError]:
     elif isinstance(value, list):
         for i, inner in enumerate(value):
             yield from _find(inner, where, [*path, str(i)])
-    elif isinstance(value, str) and (_VALUE.search(value) or _bad_name(value, path)):
+    elif isinstance(value, str) and (
+        _VALUE.search(value) or _bad_name(value, path) or _in_address(value, path)
+    ):
         yield _secret(where, path)
 
 
 def _bad_name(value: str, path: list[str]) -> bool:
     """Return whether `api_key_env` holds something that cannot be a variable's name."""
     return bool(path) and path[-1] == "api_key_env" and not ENVIRONMENT_NAME.fullmatch(value)
+
+
+def _in_address(value: str, path: list[str]) -> bool:
+    """Return whether an endpoint's address holds a user, a password or a key among its parameters."""
+    return bool(path) and path[-1] == "base_url" and any(secrets_in(value))
 
 
 def _secret(where: str, path: list[str]) -> ConfigError:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import logging
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
-
-from tqdm import tqdm
 
 from stressbed import memory
 from stressbed.errors import EngineError, IncompleteBatchError
@@ -16,7 +13,8 @@ from stressbed.generate import batches
 from stressbed.generate.clean import clean
 from stressbed.generate.completions import CompletionStore
 from stressbed.generate.plan import Call, Planner
-from stressbed.generate.request import ChatRequest, Completion, Engine
+from stressbed.generate.request import ChatRequest, Completion, Engine, Finish, Watched
+from stressbed.progress import Progress
 from stressbed.stopping import Stop
 
 log = logging.getLogger("stressbed")
@@ -107,6 +105,10 @@ class Asker:
             open_calls = following
         return {key: self._done[key] for key in wanted}
 
+    def ended(self, finishes: Collection[Finish]) -> int:
+        """Return how many of the different first attempts came, after all retries, to one of some ends."""
+        return sum(attempts[-1][1].finish in finishes for attempts in self._done.values() if attempts)
+
     def _answers(self, calls: Mapping[str, Call], what: str) -> dict[str, Completion]:
         """Return one completion per key, asking only for those that the store does not have."""
         found = self.store.get_many(k for k, c in calls.items() if c.fits)
@@ -159,15 +161,17 @@ class Sender:
         log.info("%s, %s: %d requests in %d batches", self.name, what, len(calls), len(cut))
         out: list[tuple[str, Completion]] = []
         engine = self.engine.get()
-        with tqdm(total=len(calls), desc=what, unit="request", file=sys.stderr, mininterval=5) as bar:
-            for i, batch in enumerate(cut):
-                self.stop.check(f"{i} of {len(cut)} batches ({what})", where=self.name)
-                answers = self._complete(engine, batch)
-                out += [(a.key, a) for a in answers]
-                tally.tokens_in += sum(a.tokens_in for a in answers)
-                tally.tokens_out += sum(a.tokens_out for a in answers)
-                tally.batches += 1
-                bar.update(len(batch))
+        progress = Progress(f"{self.name}, {what}", len(calls), "requests")
+        if isinstance(engine, Watched):
+            engine.watch(progress.add)
+        for i, batch in enumerate(cut):
+            self.stop.check(f"{i} of {len(cut)} batches ({what})", where=self.name)
+            answers = self._complete(engine, batch)
+            out += [(a.key, a) for a in answers]
+            tally.tokens_in += sum(a.tokens_in for a in answers)
+            tally.tokens_out += sum(a.tokens_out for a in answers)
+            tally.batches += 1
+            progress.reach(len(out))
         return out
 
     def _complete(self, engine: Engine, batch: Sequence[AskedT]) -> list[Completion]:
@@ -183,7 +187,7 @@ class Sender:
         except IncompleteBatchError as e:
             done: list[Completion] = [a for a in e.done if a.key in set(keys)]
             if done:  # they may have been paid for: the next run must not ask for them again
-                self.store.put_batch(done)
+                self._keep(done)
                 log.warning(
                     "%s: %d of %d answers of a failed batch are kept", self.name, len(done), len(keys)
                 )
@@ -200,8 +204,14 @@ class Sender:
             ) from e
         if [a.key for a in answers] != keys:
             raise EngineError("the engine's answers do not fit the requests", where=self.name)
-        self.store.put_batch(answers)
+        self._keep(answers)
         return answers
+
+    def _keep(self, answers: Sequence[Completion]) -> None:
+        """Store answers, but none that broke off: whoever needs it next may be luckier."""
+        kept = [a for a in answers if a.finish != "broken"]
+        if kept:
+            self.store.put_batch(kept)
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from stressbed.errors import StoreError
-from stressbed.fingerprint import digest
+from stressbed.fingerprint import LENGTH, digest
 from stressbed.generate.request import Completion
 from stressbed.store import seal, unseal, write_bytes
 
 LOOSE = 128
 """So many batches may lie outside the index before a new one is written."""
+
+TEXT = len('["",') + LENGTH
+"""Where the text begins in a line, after the key."""
 
 _ENTRY = np.dtype([("high", "<u8"), ("low", "<u8"), ("batch", "<u4"), ("start", "<u4"), ("size", "<u4")])
 
@@ -76,7 +79,8 @@ class CompletionStore:
             payload = self._payload(name)
             lines = b",".join(payload[start : start + size] for start, size in places)
             for values in json.loads(f"[{lines.decode('ascii')}]"):  # far faster than a call each
-                found[values[0]] = _completion(values)
+                if isinstance(values[1], str):  # an index may be older than the check in `_scan`
+                    found[values[0]] = _completion(values)
         return {key: found[key] for key in wanted if key in found}
 
     def _locate(self, keys: list[str]) -> dict[int, list[tuple[int, int]]]:
@@ -132,18 +136,20 @@ class CompletionStore:
         return _Index([*kept, *loose], entries[order])
 
     def _scan(self, name: str, number: int) -> npt.NDArray[np.void]:
-        """Return the index entries of one batch file."""
-        lines = self._payload(name).split(b"\n") if name else []
-        keys = [line[2:34].decode("ascii") for line in lines if line]
-        entries = np.zeros(len(keys), _ENTRY)
-        if not keys:
+        """Return the index entries of one batch file; a line whose text is none counts as not there.
+
+        Endpoints' answers were once kept as they came, lists among them. They are asked for again.
+        """
+        lines = [line for line in self._payload(name).split(b"\n") if line] if name else []
+        entries = np.zeros(len(lines), _ENTRY)
+        if not lines:
             return entries
-        entries["high"], entries["low"] = _halves(keys)
-        sizes = np.array([len(line) for line in lines if line])
+        entries["high"], entries["low"] = _halves([line[2:34].decode("ascii") for line in lines])
+        sizes = np.array([len(line) for line in lines])
         entries["batch"] = number
         entries["size"] = sizes
         entries["start"] = np.concatenate([[0], np.cumsum(sizes[:-1] + 1)])
-        return entries
+        return entries[[line[TEXT : TEXT + 1] == b'"' for line in lines]]
 
     def _payload(self, name: str) -> bytes:
         path = self._batches / name

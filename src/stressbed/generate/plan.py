@@ -10,10 +10,14 @@ from stressbed.config.entries import GeneratorEntry, PromptEntry, Step
 from stressbed.fingerprint import digest
 from stressbed.generate.marks import Marks
 from stressbed.generate.prompts import instruction, messages
-from stressbed.generate.request import ChatRequest, Completion
+from stressbed.generate.request import ChatRequest, Completion, Finish
 
 TEMPLATE_TOKENS = 32
 """Tokens set aside for a chat template's own marks when it is judged whether a prompt fits."""
+
+
+FINAL: frozenset[Finish] = frozenset({"too_long", "refused", "broken"})
+"""Ends that another attempt would not change: `broken` has had all the attempts of its connection."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +120,8 @@ class Planner:
         """Return the next attempt after an answer, or None if it is good or nothing could change.
 
         A cut answer first gets a larger limit; from the second retry on, and at once where a larger limit
-        cannot matter (the model ended by itself), the temperature rises too. The seed of a sampled
-        retry is a hash of its request, so that equal retries are still asked once.
+        cannot matter (the model ended by itself, or a filter ended it), the temperature rises too. The
+        seed of a sampled retry is a hash of its request, so that equal retries are still asked once.
 
         Args:
             call: The last attempt.
@@ -127,14 +131,14 @@ class Planner:
         rule, old = self.generator.retry, call.request
         attempt = old.attempt + 1
         good = completion.finish == "stop" and bool(text)
-        if good or completion.finish == "too_long" or attempt > rule.attempts:
+        if good or completion.finish in FINAL or attempt > rule.attempts:
             return None
         room = self.generator.context - call.tokens
         limit = max(old.max_tokens, min(math.ceil(call.first_limit * rule.limit_factor), room))
         temperature = old.temperature
-        if attempt >= 2 or completion.finish == "stop" or limit == old.max_tokens:
+        if attempt >= 2 or completion.finish != "length" or limit == old.max_tokens:
             temperature = max(temperature, rule.temperature)
-        if temperature == 0 and (limit == old.max_tokens or completion.finish == "stop"):
+        if temperature == 0 and (limit == old.max_tokens or completion.finish != "length"):
             return None
         request = ChatRequest(old.messages, limit, temperature, old.top_p, attempt)
         if temperature > 0:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from stressbed.config.entries import Guided
 from stressbed.fingerprint import digest
 
-Finish = Literal["stop", "length", "too_long"]
-"""`stop`: the model ended. `length`: cut at the limit. `too_long`: the prompt did not fit; text is empty."""
+Finish = Literal["stop", "length", "too_long", "refused", "filtered", "broken"]
+"""How an answer ended. `stop`: the model ended. `length`: cut at the limit. The others have no text:
+
+- `too_long`: the prompt did not fit.
+- `refused`: the endpoint or its model declined the prompt for what it says.
+- `filtered`: a filter broke the answer off; another one may pass.
+- `broken`: no attempt gave a finished answer. The only one that is not kept in the store.
+"""
+
+NO_ANSWER: frozenset[Finish] = frozenset({"refused", "filtered", "broken"})
+"""Ends of requests that were sent and gave no text."""
 
 
 @dataclass(frozen=True)
@@ -89,3 +98,12 @@ class Engine(Protocol):
 
 Progress = Callable[[int], None]
 """Called with the number of requests finished since the last call."""
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """An engine that tells of answers as they come, not only of whole batches."""
+
+    def watch(self, progress: Progress) -> None:
+        """Call `progress` from now on, from any thread."""
+        ...

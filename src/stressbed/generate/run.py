@@ -67,6 +67,8 @@ class GenerateStats:
         sent: First attempts that were sent.
         retried: Retries that were sent.
         too_long: Requests that were never sent, since they do not fit the model.
+        refused: Different first attempts that, after all retries, were refused or filtered for what they say.
+        broken: Those that no attempt gave a finished answer to.
         tokens_in: Prompt tokens of what was sent.
         tokens_out: Generated tokens.
         batches: Engine calls.
@@ -79,6 +81,8 @@ class GenerateStats:
     sent: int
     retried: int
     too_long: int
+    refused: int
+    broken: int
     tokens_in: int
     tokens_out: int
     batches: int
@@ -159,8 +163,9 @@ def generate(
     stats = GenerateStats(
         requests_naive=sum(len(rows) for wave in waves for rows in wave),
         unique=len(tally.unique), reused=tally.reused, sent=tally.sent, retried=tally.retried,
-        too_long=tally.too_long, tokens_in=tally.tokens_in, tokens_out=tally.tokens_out,
-        batches=tally.batches, seconds=time.perf_counter() - started,
+        too_long=tally.too_long, refused=asker.ended({"refused", "filtered"}),
+        broken=asker.ended({"broken"}), tokens_in=tally.tokens_in,
+        tokens_out=tally.tokens_out, batches=tally.batches, seconds=time.perf_counter() - started,
     )  # fmt: skip
     log.info("%s %s: %s", dataset, generator.id, stats)
     return stats

@@ -32,7 +32,7 @@ class Settled:
     @property
     def usable(self) -> bool:
         """Whether a second step can start from it."""
-        return not self.empty and self.finish != "too_long"
+        return not self.empty and self.finish in {"stop", "length"}
 
 
 def settle(answers: Sequence[tuple[str, Finish]], original: str, marks: Marks = KNOWN) -> Settled:

@@ -127,7 +127,8 @@ def _cells(frame: pd.DataFrame, records: Sequence[Record]) -> dict[str, int]:
 
 
 def _requests(records: Sequence[Record]) -> dict[str, int | float | None]:
-    names = {n: n for n in ("unique", "reused", "sent", "retried", "too_long", "batches")}
+    kept = ("unique", "reused", "sent", "retried", "too_long", "refused", "broken", "batches")
+    names = {n: n for n in kept}
     counts = _pick(records, "generate", {"naive": "requests_naive", **names})
     return counts | {"unique_share_of_naive": _share(counts["unique"], counts["naive"])}
 

@@ -14,6 +14,7 @@ from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table
 from stressbed.analyse.write import to_csv, write_table
 from stressbed.config.entries import SelectionEntry
+from stressbed.generate.request import NO_ANSWER
 from stressbed.plot.crossover import crossover_figure
 from stressbed.plot.style import save, style
 from stressbed.select import comparisons
@@ -176,8 +177,10 @@ def count_rows(observed: Observed) -> pd.DataFrame:
     wanted = frame.groupby(["judge", "generator"], sort=False)
     counts = wanted.size().rename("asked").to_frame()
     counts["rated"] = wanted["rating"].count()
-    for reason in ("unparsable", "too_long"):
-        counts[reason] = (frame["reason"] == reason).groupby([frame["judge"], frame["generator"]]).sum()
+    judges = [frame["judge"], frame["generator"]]
+    reasons = {"unparsable": {"unparsable"}, "too_long": {"too_long"}, "unanswered": NO_ANSWER}
+    for name, those in reasons.items():
+        counts[name] = frame["reason"].isin(list(those)).groupby(judges).sum()
     counts["counted"] = observed.complete.groupby(["judge", "generator"]).size()
     return counts.fillna({"counted": 0}).astype(int).reset_index()
 

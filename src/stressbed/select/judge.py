@@ -19,7 +19,7 @@ from stressbed.generate.asking import LazyEngine, Tally, ask_once
 from stressbed.generate.clean import clean
 from stressbed.generate.completions import CompletionStore
 from stressbed.generate.languages import english_name, is_known
-from stressbed.generate.request import ChatRequest, Completion, Engine
+from stressbed.generate.request import NO_ANSWER, ChatRequest, Completion, Engine
 from stressbed.paths import variant_of_path
 from stressbed.select import VERSION
 from stressbed.stopping import between_batches
@@ -67,6 +67,7 @@ class JudgeStats:
         missing: Rewrites without a rating.
         unparsable: Of these, answers that hold no rating.
         too_long: Of these, prompts that do not fit the judge.
+        unanswered: Of these, prompts that were refused, or got no finished answer.
         unguided: Ratings read from a free answer.
         tokens_in: Prompt tokens of what was sent.
         tokens_out: Generated tokens.
@@ -79,6 +80,7 @@ class JudgeStats:
     missing: int
     unparsable: int
     too_long: int
+    unanswered: int
     unguided: int
     tokens_in: int
     tokens_out: int
@@ -150,6 +152,7 @@ def _counted(found: Sequence[Read], unique: int, tally: Tally) -> JudgeStats:
         missing=sum(f.choice is None for f in found),
         unparsable=sum(f.reason == "unparsable" for f in found),
         too_long=sum(f.reason == "too_long" for f in found),
+        unanswered=sum(f.reason in NO_ANSWER for f in found),
         unguided=sum(f.choice is not None and f.probabilities is None for f in found),
         tokens_in=tally.tokens_in, tokens_out=tally.tokens_out,
     )  # fmt: skip
@@ -233,8 +236,8 @@ def read_answer(answer: Completion, scale: Sequence[int], rating: Rating) -> Rea
         rating: `choice` or `expected`.
     """
     nothing = float("nan")
-    if answer.finish == "too_long":
-        return Read(nothing, None, "too_long", None)
+    if answer.finish == "too_long" or answer.finish in NO_ANSWER:
+        return Read(nothing, None, answer.finish, None)
     choice = parse(answer.text, scale)
     if choice is None:
         return Read(nothing, None, "unparsable", answer.probabilities)

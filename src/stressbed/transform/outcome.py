@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from stressbed.config.entries import TransformationEntry
 from stressbed.generate.marks import KNOWN, Marks
-from stressbed.generate.request import Finish
+from stressbed.generate.request import NO_ANSWER, Finish
 from stressbed.generate.settle import Settled, settle
 
 Outcome = Literal["ok", "retried", "flagged", "fallback", "dropped"]
@@ -23,7 +23,7 @@ class Result:
     Attributes:
         output: What the generator made of it, after post-processing; empty if there is nothing.
         text: The new text after the fallback rules, never empty.
-        reason: Why a rule applied: `empty`, `cut`, `too_long`, `refused`, else empty.
+        reason: Why a rule applied: `too_long`, `refused`, `filtered`, `broken`, `empty`, `cut`, else empty.
         rule: The rule that applied: `original`, `keep`, `drop`, else empty.
         attempts: The most attempts that a step took.
         cleaned: Names of the post-processing steps that changed the last answer.
@@ -96,6 +96,9 @@ def _rule(settled: Sequence[Settled], entry: TransformationEntry, *, refused: bo
     """Return (reason, rule) of the gravest thing that happened at a step."""
     if any(s.finish == "too_long" for s in settled):
         return "too_long", entry.on_too_long
+    for finish in sorted(NO_ANSWER, reverse=True):
+        if any(s.finish == finish for s in settled):
+            return finish, entry.on_empty
     if any(s.empty for s in settled):
         return "empty", entry.on_empty
     if refused:

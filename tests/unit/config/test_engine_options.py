@@ -8,8 +8,9 @@ import pytest
 
 from stressbed.config.catalogue import identity
 from stressbed.config.check_models import check_embedder, check_generator
-from stressbed.config.engine_options import OPTIONS, QUANTIZATION, VLLM, gpus_of_copy
+from stressbed.config.engine_options import OPTIONS, QUANTIZATION, VLLM, WAITING, gpus_of_copy, with_defaults
 from stressbed.config.entries import EmbedderEntry, GeneratorEntry
+from stressbed.endpoint.connection import Patience
 
 
 def entry(engine="vllm", **kw):
@@ -53,6 +54,7 @@ def test_a_misspelt_option_is_guessed():
         ({"kv_cache_dtype": "int3"}, "fp8"),
         ({"guided_backend": "lmql"}, "xgrammar"),
         ({"attention_backend": ""}, "a word"),
+        ({"max_num_seqs": None}, "a whole number from 1"),
     ],
 )
 def test_a_wrong_value_is_told_with_what_is_allowed(options, allowed):
@@ -68,6 +70,7 @@ def test_a_wrong_value_is_told_with_what_is_allowed(options, allowed):
         ("vllm", {"guided_backend": "guidance", "attention_backend": "FLASHINFER", "enforce_eager": True}),
         ("transformers", {"device": "cuda:1", "cache_gib": 4, "template_x": "y"}),
         ("openai", {"timeout_s": 30, "any_field_of_the_endpoint": "x"}),
+        ("openai", {"temperature": None, "top_p": None, "seed": None, "longest_wait_s": 600}),
         ("fake", {"cut_rate": 0.5}),
     ],
 )
@@ -139,7 +142,19 @@ def test_a_batch_is_a_number_or_auto(batch):
         (entry(), entry(engine_options={"template_enable_thinking": False}), False),
         (entry(), entry(dtype="bfloat16"), False),
         (entry("transformers"), entry("transformers", engine_options={"device": "cpu"}), True),
+        (entry("transformers"), entry("transformers", engine_options={"cache_gib": 2}), True),
+        (entry("fake"), entry("fake", engine_options={"log": "a.txt"}), True),
+        (entry("fake"), entry("fake", engine_options={"cut_rate": 0.5}), False),
+        (entry(), entry(engine_options={"load_format": "dummy"}), False),
         (entry("openai"), entry("openai", engine_options={"top_k": 5}), False),
+        (entry("openai"), entry("openai", engine_options={"temperature": None}), False),
+        (entry("openai"), entry("openai", engine_options={"limit_field": "max_completion_tokens"}), False),
+        (entry("openai"), entry("openai", engine_options=dict.fromkeys(WAITING, 7)), True),
+        (
+            entry("openai"),
+            entry("openai", concurrency=3, batch_size=9, api_key_env="A", spending_cap=1.0),
+            True,
+        ),
         (embedder(), embedder(batch_size="auto", gpus_per_job=4, attention="sdpa"), True),
         (embedder(), embedder(dtype="bfloat16"), False),
     ],
@@ -160,3 +175,41 @@ def test_options_and_quantisations_are_those_of_the_installed_vllm():
     nested = {"guided_backend": "structured_outputs_config", "attention_backend": "attention_config"}
     assert {nested.get(name, name) for name in VLLM} - theirs == set()
     assert set(QUANTIZATION) <= set(QUANTIZATION_METHODS)
+
+
+def test_the_patience_of_a_connection_is_what_its_options_say():
+    assert Patience.of(with_defaults(WAITING, {})) == Patience()
+    assert set(Patience.__dataclass_fields__) == set(WAITING)
+    assert Patience.of(with_defaults(OPTIONS["openai"], {"tries": 3, "x": 1})) == Patience(tries=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tries": 0}, "a whole number from 1"),
+        ({"tries": None}, "None is no value of 'tries'"),
+        ({"timeout_s": 0}, "a number above 0"),
+        ({"stream": True}, "answers are read as a whole"),
+        ({"n": 3}, "one answer is read"),
+        ({"model": "x"}, "a key of the entry"),
+        ({"reasoning_effort": None}, "null for temperature, top_p, seed"),
+        ({"template_x": None}, "an option of the chat template is null"),
+    ],
+)
+def test_options_of_an_endpoint_that_cannot_be_meant_are_told(options, message):
+    assert message in said(entry("openai", engine_options=options))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tries": 0}, "a whole number from 1"),
+        ({"timeuot_s": 3}, "did you mean 'timeout_s'"),
+        ({"limit_field": 3}, "no option 'limit_field'"),
+        ({"timeout_s": 300, "tries": 2, "wait_scale": 0.5, "longest_wait_s": 9, "concurrency": 2}, ""),
+    ],
+)
+def test_options_of_an_embeddings_endpoint_are_checked(options, message):
+    found = said(embedder(backend="openai", base_url="http://127.0.0.1:1/v1", endpoint_options=options))
+    assert message in found if message else found == ""
+    assert "no effect on backend" in said(embedder(endpoint_options={"tries": 2}))

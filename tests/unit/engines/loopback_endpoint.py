@@ -65,7 +65,7 @@ class Endpoint:
                 try:
                     reply = (
                         Reply(404, "no such path")
-                        if self.path != "/v1/chat/completions"
+                        if self.path not in {"/v1/chat/completions", "/v1/embeddings"}
                         else endpoint.rule(body, n)
                     )
                     time.sleep(reply.delay)

@@ -8,15 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from stressbed.config.engine_options import TEMPLATE
 from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import EngineError
 from stressbed.generate.engines.guided import without_ambiguity
 from stressbed.generate.request import ChatRequest, Completion
 from stressbed.models import model_folder
-
-TEMPLATE_OPTION = "template_"
-"""`engine_options` with this prefix are handed to the chat template (`template_enable_thinking`)."""
-
 
 BREAK = "\n\n"
 """Blank line: a base model's prompt ends with one, and its answer is the paragraph up to the next."""
@@ -83,15 +80,13 @@ class LocalModel:
     def template_options(self) -> Mapping[str, object]:
         """Options for the chat template."""
         options = self.entry.engine_options
-        return {
-            k.removeprefix(TEMPLATE_OPTION): v for k, v in options.items() if k.startswith(TEMPLATE_OPTION)
-        }
+        return {k.removeprefix(TEMPLATE): v for k, v in options.items() if k.startswith(TEMPLATE)}
 
     @cached_property
     def engine_options(self) -> dict[str, str | int | float | bool]:
         """Options for the engine itself."""
         options = self.entry.engine_options
-        return {k: v for k, v in options.items() if not k.startswith(TEMPLATE_OPTION)}
+        return {k: v for k, v in options.items() if v is not None and not k.startswith(TEMPLATE)}
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, without special tokens.

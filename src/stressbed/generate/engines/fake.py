@@ -25,9 +25,9 @@ class FakeEngine:
 
     def __init__(self, entry: GeneratorEntry) -> None:
         options = entry.engine_options
-        self.empty_rate = float(options.get("empty_rate", 0.0))
-        self.cut_rate = float(options.get("cut_rate", 0.0))
-        self.nonsense_rate = float(options.get("nonsense_rate", 0.0))
+        self.empty_rate = float(options.get("empty_rate") or 0.0)
+        self.cut_rate = float(options.get("cut_rate") or 0.0)
+        self.nonsense_rate = float(options.get("nonsense_rate") or 0.0)
         self.log = Path(str(options["log"])) if "log" in options else None
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:

@@ -2,59 +2,45 @@
 
 from __future__ import annotations
 
-import ipaddress
-import json
 import logging
 import math
-import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
+from typing import cast
 
-import numpy as np
-
+from stressbed.config.engine_options import OPENAI, TEMPLATE, with_defaults
 from stressbed.config.entries import GeneratorEntry
+from stressbed.endpoint.connection import Connection, DeclinedError, Patience
+from stressbed.endpoint.verdict import Kind
 from stressbed.errors import EngineError, IncompleteBatchError, StoppedError
-from stressbed.fingerprint import text_digest
-from stressbed.generate.engines.chat import TEMPLATE_OPTION, speakable, too_long
-from stressbed.generate.engines.guided import TOP_TOKENS, from_first_tokens
-from stressbed.generate.engines.http import Patience, TooLongError, excerpt, post
+from stressbed.generate.engines.chat import too_long
+from stressbed.generate.engines.chat_answers import ANSWER, Said, said_in
+from stressbed.generate.engines.guided import TOP_TOKENS
 from stressbed.generate.engines.spending import Ledger
-from stressbed.generate.request import ChatRequest, Completion, Finish
-
-if TYPE_CHECKING:
-    import httpx
+from stressbed.generate.request import NO_ANSWER, ChatRequest, Completion, Progress
 
 log = logging.getLogger("stressbed")
 
 CHARACTERS_PER_TOKEN = 3
 """For estimates: English has about 4 characters a token, most other languages fewer."""
 
-ANSWER = "answer"
-"""Key of the choice in a JSON answer."""
-
 JSON_TOKENS = 64
 """Room for the braces, the key and the blanks around it."""
 
-OWN_OPTIONS: dict[str, str | int | float | bool] = {
-    "timeout_s": 120.0,
-    "tries": 8,
-    "wait_scale": 1.0,
-    "limit_field": "max_tokens",
-}
-"""Options that steer the engine, with their defaults; all others go into the request's body."""
+DEFAULT = 1.0
+"""Temperature and top_p of a request that names none, in OpenAI's interface."""
 
 
 class OpenAIEngine:
     """Chat completions of an endpoint: several requests in flight, patient, careful with money.
 
     Args:
-        entry: The catalogue entry. `engine_options`: `timeout_s`, `tries`, `wait_scale`, `limit_field`
-            (`max_completion_tokens` where a model wants that), `template_...` for the server's chat
-            template; all others go into the body of each request as they are.
+        entry: The catalogue entry. `engine_options`: those of `engine_options.OPENAI`, `template_...` for
+            the server's chat template; all others go into the body of each request as they are, and null
+            leaves one out that would be sent (`top_p`, `temperature`, `seed`).
         cache: Root of the store: the ledger behind `spending_cap` lies there.
 
     Raises:
@@ -77,18 +63,30 @@ class OpenAIEngine:
                 where=f"{self._where}, spending_cap",
                 do="add `price_in` and `price_out`, per million tokens",
             )
-        self._secret = self._key()
-        self._options = {**OWN_OPTIONS, **{k: v for k, v in entry.engine_options.items() if k in OWN_OPTIONS}}
+        self._options = with_defaults(OPENAI, entry.engine_options)
+        self._connection = Connection(
+            entry.base_url,
+            api_key_env=entry.api_key_env,
+            patience=Patience.of(self._options),
+            concurrency=entry.concurrency,
+            where=self._where,
+            error=EngineError,
+            options=list(entry.engine_options),
+        )
         self._ledger = (
             None
             if entry.spending_cap is None
             else Ledger(cache / "spending" / f"{entry.id}.jsonl", cap=entry.spending_cap)
         )
-        self._warned = False
+        self._progress: Progress = lambda _: None
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return an estimate of the number of tokens of each text: a third of its characters, rounded up."""
         return [math.ceil(len(t) / CHARACTERS_PER_TOKEN) for t in texts]
+
+    def watch(self, progress: Progress) -> None:
+        """Tell of each answer from now on, as it comes."""
+        self._progress = progress
 
     def complete(self, requests: Sequence[ChatRequest], keys: Sequence[str]) -> list[Completion]:
         """Return one completion per request, in order.
@@ -97,17 +95,18 @@ class OpenAIEngine:
             EngineError: The batch might exceed the spending cap; nothing was sent.
             IncompleteBatchError: A request failed for good; the error holds the other answers.
         """
-        self._warn()
         bill = Bill(self.entry)
         batch = self._ledger.reserve(sum(map(bill.worst, requests))) if self._ledger else ""
+        why: list[tuple[str, str]] = []
         try:
             with ThreadPoolExecutor(self.entry.concurrency) as pool:
-                work = [pool.submit(self._ask, r, k, bill) for r, k in zip(requests, keys, strict=True)]
+                work = [pool.submit(self._ask, r, k, bill, why) for r, k in zip(requests, keys, strict=True)]
         finally:
             if self._ledger:
                 self._ledger.settle(batch, bill.total)
         errors = [e for e in (w.exception() for w in work) if e is not None]
         done = [w.result() for w in work if w.exception() is None]
+        self._report(why)
         for error in errors:
             if not isinstance(error, EngineError | StoppedError):
                 raise error
@@ -119,106 +118,79 @@ class OpenAIEngine:
 
     def close(self) -> None:
         """Close the connections."""
-        if "_client" in self.__dict__:
-            self._client.close()
-            del self._client
+        self._connection.close()
 
-    def _ask(self, request: ChatRequest, key: str, bill: Bill) -> Completion:
-        patience = Patience(
-            tries=int(self._options["tries"]),
-            scale=float(self._options["wait_scale"]),
-            on_lost=lambda: bill.lost(request),
-        )
-        rng = np.random.default_rng(int(text_digest("backoff", key), 16))
+    def _ask(self, request: ChatRequest, key: str, bill: Bill, why: list[tuple[str, str]]) -> Completion:
+        """Return the answer to one request; add to `why` what kept it from being a text."""
+        estimate = sum(self.count_tokens([c for _, c in request.messages]))
         try:
-            answer = post(
-                self._client,
+            said = self._connection.post(
                 "/chat/completions",
                 self._body(request),
-                rng=rng,
-                patience=patience,
-                secret=self._secret,
+                read=partial(said_in, request=request, where=self._connection.where),
+                on_lost=lambda: bill.lost(request),
             )
-        except TooLongError:
-            return too_long(key, sum(self.count_tokens([c for _, c in request.messages])))
-        completion = self._read(answer, request, key)
-        bill.add(completion)
+        except DeclinedError as e:
+            if e.kind is Kind.TOO_LONG:
+                self._progress(1)
+                return too_long(key, estimate)
+            if e.kind is not Kind.REFUSED:
+                raise self._connection.refusal(e.said, do="look at the server's words") from None
+            said = Said("", "refused", estimate, 0, why=e.said)
+        n_in = estimate if said.tokens_in is None else said.tokens_in
+        n_out = self.count_tokens([said.text])[0] if said.tokens_out is None else said.tokens_out
+        completion = Completion(key, said.text, said.finish, n_in, n_out, said.probabilities)
+        if said.finish in NO_ANSWER:
+            why.append((said.finish, said.why))
+        elif said.finish == "length" and said.thought and not said.text.strip():
+            why.append(("thinking", ""))
+        if said.finish != "broken":  # the attempts of a broken one are counted as lost
+            bill.add(completion)
+        self._progress(1)
         return completion
 
+    def _report(self, why: Sequence[tuple[str, str]]) -> None:
+        """Say how many answers of a batch are none, and the endpoint's words about the first of each kind."""
+        for kind, n in Counter(kind for kind, _ in why).items():
+            if kind == "thinking":
+                log.warning(
+                    "%s: %d answers reached their limit while the model still thought: raise `limits` or "
+                    "keep it from thinking (`template_enable_thinking: false`, `reasoning_effort`)",
+                    self._where, n,
+                )  # fmt: skip
+            else:
+                first = next(words for k, words in why if k == kind)
+                log.warning("%s: %d requests were %s, the first: %s", self._where, n, WORDS[kind], first)
+
     def _body(self, request: ChatRequest) -> dict[str, object]:
+        """Return the request's body.
+
+        What is at the interface's own default is left out: some models refuse the very names.
+        """
         options = self.entry.engine_options
         body: dict[str, object] = {
             "model": self.entry.model,
-            "messages": [{"role": role, "content": speakable(content)} for role, content in request.messages],
+            "messages": [{"role": role, "content": content} for role, content in request.messages],
             str(self._options["limit_field"]): limit(request),
-            "temperature": request.temperature,
-            "top_p": request.top_p,
         }
+        sampling = {"temperature": request.temperature, "top_p": request.top_p}
+        body |= {name: value for name, value in sampling.items() if value != DEFAULT}
         if request.seed is not None:
             body["seed"] = request.seed
-        template = {
-            k.removeprefix(TEMPLATE_OPTION): v for k, v in options.items() if k.startswith(TEMPLATE_OPTION)
-        }
+        template = {k.removeprefix(TEMPLATE): v for k, v in options.items() if k.startswith(TEMPLATE)}
         if template:
             body["chat_template_kwargs"] = template
         body |= guide(request)
-        body |= {
-            k: v for k, v in options.items() if k not in OWN_OPTIONS and not k.startswith(TEMPLATE_OPTION)
-        }
-        return body
+        own = {k: v for k, v in options.items() if k not in OPENAI and not k.startswith(TEMPLATE)}
+        return {name: value for name, value in (body | own).items() if value is not None}
 
-    def _read(self, answer: dict[str, Any], request: ChatRequest, key: str) -> Completion:
-        """Return the completion in a chat completion object."""
-        try:
-            choice = answer["choices"][0]
-            text = choice["message"].get("content") or ""
-            reason = choice.get("finish_reason")
-        except (KeyError, IndexError, TypeError, AttributeError) as e:
-            raise EngineError(
-                f"the endpoint's answer is no chat completion: {excerpt(str(answer))}",
-                where=self._where,
-                do="check that `base_url` is an OpenAI-compatible address",
-            ) from e
-        usage = answer.get("usage") or {}
-        n_in = usage.get("prompt_tokens") or sum(self.count_tokens([c for _, c in request.messages]))
-        n_out = usage.get("completion_tokens")
-        n_out = self.count_tokens([text])[0] if n_out is None else n_out
-        finish: Finish = "length" if reason in {"length", "max_tokens"} else "stop"
-        if request.choices and request.guided == "json_schema":
-            text = unwrapped(text)
-        return Completion(key, text, finish, n_in, n_out, said_probabilities(choice, request))
 
-    @cached_property
-    def _client(self) -> httpx.Client:
-        import httpx
-
-        logging.getLogger("httpx").setLevel(logging.WARNING)
-        n = self.entry.concurrency
-        return httpx.Client(
-            base_url=str(self.entry.base_url).rstrip("/"),
-            headers={"Authorization": f"Bearer {self._secret}"} if self._secret else {},
-            timeout=httpx.Timeout(float(self._options["timeout_s"]), connect=20.0),
-            limits=httpx.Limits(max_connections=n, max_keepalive_connections=n),
-            trust_env=not is_loopback(str(self.entry.base_url)),
-        )
-
-    def _key(self) -> str:
-        name = self.entry.api_key_env
-        if name is None:
-            return ""
-        if not (secret := os.environ.get(name, "").strip()):
-            raise EngineError(
-                f"the environment variable {name} is empty",
-                where=f"{self._where}, api_key_env",
-                do=f"export {name}=... with the endpoint's key",
-            )
-        return secret
-
-    def _warn(self) -> None:
-        if not self._warned and not is_loopback(str(self.entry.base_url)):
-            host = urlsplit(str(self.entry.base_url)).hostname
-            log.warning("texts leave this machine: they are sent to %s", host)
-        self._warned = True
+WORDS = {
+    "refused": "refused for what they say; the texts stay as they are",
+    "filtered": "answered with a text that a filter broke off",
+    "broken": "not answered with a finished text in any attempt",
+}
+"""What is said in the log of answers that are none."""
 
 
 def limit(request: ChatRequest) -> int:
@@ -249,27 +221,6 @@ def guide(request: ChatRequest) -> dict[str, object]:
     return {}
 
 
-def unwrapped(text: str) -> str:
-    """Return the choice in a JSON answer, or the answer as it is if it is something else."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return text
-    value = found.get(ANSWER) if isinstance(found, dict) else None
-    return value if isinstance(value, str) else text
-
-
-def said_probabilities(choice: Mapping[str, Any], request: ChatRequest) -> tuple[float, ...] | None:
-    """Return the probabilities of the request's choices, where the endpoint tells its first tokens'."""
-    if not request.choices or request.guided != "structured_outputs":
-        return None
-    try:
-        tokens = [(t["token"], float(t["logprob"])) for t in choice["logprobs"]["content"][0]["top_logprobs"]]
-    except (KeyError, IndexError, TypeError, ValueError):
-        return None  # the rating itself is there: only its probabilities are not known
-    return from_first_tokens(request.choices, tokens)
-
-
 class Bill:
     """What a batch costs, from the tokens that the endpoint counts.
 
@@ -298,14 +249,3 @@ class Bill:
     def lost(self, request: ChatRequest) -> None:
         """Count an attempt that may have been billed though no answer came."""
         self._costs.append(self.worst(request))
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether an address is this machine's own."""
-    host = urlsplit(address).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

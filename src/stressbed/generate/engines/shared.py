@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from stressbed.generate.request import ChatRequest, Completion, Engine
+from stressbed.generate.request import ChatRequest, Completion, Engine, Progress, Watched
 
 
 class SharedEngine:
@@ -13,6 +13,7 @@ class SharedEngine:
     def __init__(self, open_engine: Callable[[], Engine]) -> None:
         self._open = open_engine
         self._engine: Engine | None = None
+        self._progress: Progress | None = None
 
     def get(self) -> Engine:
         """Return this engine; what one dataset closes stays open for the next."""
@@ -26,6 +27,12 @@ class SharedEngine:
         """Return one completion per request, in order."""
         return self._opened().complete(requests, keys)
 
+    def watch(self, progress: Progress) -> None:
+        """Tell of each answer from now on, where the engine can."""
+        self._progress = progress
+        if isinstance(self._engine, Watched):
+            self._engine.watch(progress)
+
     def close(self) -> None:
         """Do nothing: others may still need the engine."""
 
@@ -38,4 +45,6 @@ class SharedEngine:
     def _opened(self) -> Engine:
         if self._engine is None:
             self._engine = self._open()
+            if self._progress is not None and isinstance(self._engine, Watched):
+                self._engine.watch(self._progress)
         return self._engine

@@ -18,13 +18,16 @@ from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import EngineError
 from stressbed.generate.engines.chat import BREAK, LocalModel, split_by_context, too_long
 from stressbed.generate.engines.guided import TOP_TOKENS, from_first_tokens
-from stressbed.generate.request import ChatRequest, Completion
+from stressbed.generate.request import ChatRequest, Completion, Finish
 
 log = logging.getLogger("stressbed")
 
 
 NESTED = {"guided_backend": "structured_outputs_config", "attention_backend": "attention_config"}
 """Options of ours that vLLM takes as `backend` within a dictionary."""
+
+ENDS: dict[str | None, Finish] = {"stop": "stop", "length": "length"}
+"""vLLM's words for a finished answer; all others (`abort`, `error`) are `broken`."""
 
 SHARE = 0.92
 """Share of a GPU's memory that vLLM 0.32 takes if it is not told."""
@@ -95,6 +98,7 @@ class VllmEngine:
         ids = list(output.token_ids)
         stopped = output.finish_reason == "stop"
         answer = ids[:-1] if stopped and ids and ids[-1] in self.files.ends else ids
+        finish = ENDS.get(output.finish_reason, "broken")
         probabilities = None
         if output.logprobs:
             first = [
@@ -103,7 +107,12 @@ class VllmEngine:
             ]
             probabilities = from_first_tokens(request.choices, first)
         return Completion(
-            key, self.files.decode(answer), "stop" if stopped else "length", n_in, len(ids), probabilities
+            key,
+            "" if finish == "broken" else self.files.decode(answer),
+            finish,
+            n_in,
+            len(ids),
+            probabilities,
         )
 
     def _sampling(self, request: ChatRequest) -> Any:
