@@ -138,7 +138,7 @@ class Run:
 
     def note(self, stage: str) -> None:
         """Keep how the files of a stage were made, as the workflow does when a job has ended."""
-        grid, at = self.grid, AT
+        grid, at = self.grid, self.names
         inputs = grid.current.contents_of(grid.inputs(stage, at))
         record = grid.current.record(stage, grid.outputs(stage, at), grid.decides(stage, at), inputs, {})
         grid.current.made.add(record)
