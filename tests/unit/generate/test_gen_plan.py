@@ -107,6 +107,21 @@ def test_an_empty_answer_the_model_ended_itself_gets_a_temperature_at_once():
     assert [(r.attempt, r.temperature) for r in got] == [(0, 0.0), (1, 0.7)]
 
 
+def test_a_filtered_answer_gets_a_temperature_at_once_as_an_empty_one_does():
+    p = planner(retry={"attempts": 1, "limit_factor": 2.0, "temperature": 0.7})
+    call = first(p)
+    again = p.retry(call, ended(call, "", "filtered"), "")
+    assert again == p.retry(call, ended(call, "", "stop"), "")
+    assert again.request.temperature == 0.7
+    assert p.retry(again, ended(again, "", "filtered"), "") is None
+
+
+@pytest.mark.parametrize("finish", ["refused", "broken", "too_long"])
+def test_what_another_attempt_would_not_change_is_final(finish):
+    p = planner(retry={"attempts": 4}, temperature=0.5)
+    assert p.retry(first(p), ended(first(p), "", finish), "") is None
+
+
 def test_what_cannot_change_is_not_retried():
     assert len(ladder(planner(retry={"attempts": 4, "temperature": 0}), "stop", "")) == 1
     assert (

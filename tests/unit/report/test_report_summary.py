@@ -43,10 +43,10 @@ def plan(tmp_path):
 JOBS = [
     ("generate", "pairs", {"seconds": 10.0, "peak_memory_mb": 900.5, "counters": {
         "requests_naive": 100, "unique": 50, "reused": 10, "sent": 40, "retried": 3, "too_long": 0,
-        "tokens_in": 1000, "tokens_out": 400, "batches": 2, "seconds": 9.9}}),
+        "refused": 2, "broken": 0, "tokens_in": 1000, "tokens_out": 400, "batches": 2, "seconds": 9.9}}),
     ("generate", "topics", {"seconds": 5.0, "peak_memory_mb": 1200.0, "counters": {
         "requests_naive": 60, "unique": 30, "reused": 0, "sent": 30, "retried": 1, "too_long": 1,
-        "tokens_in": 500, "tokens_out": 100, "batches": 1, "seconds": 4.9}}),
+        "refused": 0, "broken": 3, "tokens_in": 500, "tokens_out": 100, "batches": 1, "seconds": 4.9}}),
     ("embed", "alpha", {"seconds": 2.5, "peak_memory_mb": 300.0, "started": "2026-01-01T00:00:00+00:00",
         "counters": {"strings_naive": 90, "unique": 45, "reused": 5, "encoded": 40}}),
     ("score", "alpha", {"seconds": 1.0, "counters": {"cells": 12, "reused": 7, "computed": 4}}),
@@ -74,8 +74,8 @@ def test_counts_are_sums_over_jobs_and_cells(plan):
         "reused": 7, "computed": 4, "marked": 7,
     }  # fmt: skip
     assert found["requests"] == {
-        "naive": 160, "unique": 80, "reused": 10, "sent": 70, "retried": 4, "too_long": 1, "batches": 3,
-        "unique_share_of_naive": 0.5,
+        "naive": 160, "unique": 80, "reused": 10, "sent": 70, "retried": 4, "too_long": 1,
+        "refused": 2, "broken": 3, "batches": 3, "unique_share_of_naive": 0.5,
     }  # fmt: skip
     assert found["tokens"] == {"in": 1500, "out": 500}
     assert found["texts"]["encoded"] == 40
