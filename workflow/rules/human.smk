@@ -2,6 +2,7 @@
 rule human_sheets:
     input:
         transforms=lambda wc: HumanGrid(chosen().plan).transforms(),
+        further=lambda wc: HumanGrid(chosen().plan).further_transforms(),
         manifests=people.manifests(),
     output:
         people.sheet_files,

@@ -24,4 +24,5 @@ with job("human sheets", log_file=snakemake.log[0]) as this:
         transformations=plan.catalogue.transformations,
         dataset_folders=folders,
         folder=Path(snakemake.output[0]).parent,
+        further=[Path(p) for p in snakemake.input.further],
     )

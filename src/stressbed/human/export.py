@@ -31,6 +31,7 @@ def export(
     transformations: Mapping[str, TransformationEntry],
     dataset_folders: Mapping[str, Path],
     folder: Path,
+    further: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Write `sheets/*.csv`, `sheets/*.html`, `items.parquet`, `manifest.json` and `README.txt`.
 
@@ -40,6 +41,7 @@ def export(
         transformations: Catalogue entries by id.
         dataset_folders: Frozen datasets by id; only that of `study.label_preservation` is read.
         folder: Where to write; an older `sheets` folder in it is replaced.
+        further: Files under further seeds, for pairs in further target languages.
 
     Returns:
         The manifest.
@@ -52,7 +54,9 @@ def export(
     if study.label_preservation is not None:
         data = dataset_folders[study.label_preservation.dataset]
         items.append(
-            draw_pairs(transforms, study=study, transformations=transformations, dataset_folder=data)
+            draw_pairs(
+                transforms, study=study, transformations=transformations, dataset_folder=data, further=further
+            )
         )
     drawn = _one_table(items)
     if drawn.empty:
@@ -101,7 +105,9 @@ def _manifest(
         counts = outcomes.setdefault(names(path)[1], Counter())
         counts.update(read_parquet(path, ["outcome"])["outcome"].to_pylist())
     quality = items[items["kind"] == "quality"]["group"].value_counts().to_dict()
-    pairs = items[items["form"] == "original"]["group"].value_counts().to_dict()
+    originals = items[items["form"] == "original"]
+    pairs = originals["group"].value_counts().to_dict()
+    spoken = Counter(zip(originals["group"], originals["target_language"], strict=True))
     groups = groups_of(outcomes, transformations)
     kept = study.label_preservation
     return {
@@ -119,7 +125,14 @@ def _manifest(
         },
         "pairs": {}
         if kept is None
-        else {t: {"asked": kept.pairs, "drawn": int(pairs.get(t, 0))} for t in kept.transformations},
+        else {
+            t: {
+                "asked": kept.pairs,
+                "drawn": int(pairs.get(t, 0)),
+                "target_languages": {lang: n for (g, lang), n in sorted(spoken.items()) if lang and g == t},
+            }
+            for t in kept.transformations
+        },
         "sheets": {
             s.name: {"kind": s.kind, "languages": list(s.languages), "items": len(s.items)} for s in sheets
         },

@@ -13,6 +13,7 @@ from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table
 from stressbed.config.model import HumanStudy
 from stressbed.fingerprint import text_digest
+from stressbed.generate.languages import english_name
 from stressbed.stats.agreement import gwet_ac2
 from stressbed.stats.bootstrap import mean_interval
 from stressbed.stats.interval import DegenerateWarning, Interval
@@ -102,11 +103,13 @@ def _agreement(ratings: pd.DataFrame) -> Interval:
 def paired_ratings(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return one row per transformation, source pair and rater who rated both forms.
 
-    Columns: transformation, pair_id, rater, original, rewritten, gold (all 0 to 5).
+    Columns: transformation, target_language (empty where none is drawn), pair_id, rater, original, rewritten,
+    gold (all 0 to 5).
     """
-    held = items[items["kind"] == "similarity"][["item_id", "transformation", "pair_id", "form", "gold"]]
+    columns = ["item_id", "transformation", "target_language", "pair_id", "form", "gold"]
+    held = items[items["kind"] == "similarity"].reindex(columns=columns).fillna({"target_language": ""})
     joined = ratings[ratings["criterion"] == "similarity"].merge(held, on="item_id")
-    keys = ["transformation", "pair_id", "rater", "gold"]
+    keys = ["transformation", "target_language", "pair_id", "rater", "gold"]
     wide = joined.set_index([*keys, "form"])["rating"].unstack("form")  # noqa: PD010  # repeats must raise
     return wide.dropna(subset=["original", "rewritten"]).reset_index()[[*keys, "original", "rewritten"]]
 
@@ -114,16 +117,16 @@ def paired_ratings(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 def label_preservation(paired: pd.DataFrame, names: Names, *, resamples: int) -> Table:
     """Return the paper's table 4: means, and differences between each rater's two ratings of a pair."""
     rows = []
-    for transformation, part in _by_transformation(paired, names):
+    for transformation, language, part in _by_language(paired, names):
         apart = (part["rewritten"] - part["original"]).abs()
         by_pair = apart.groupby(part["pair_id"]).mean().to_numpy()
-        rng = np.random.default_rng(int(text_digest("preservation", transformation)[:16], 16))
+        rng = _rng("preservation", transformation, language)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateWarning)  # the table shows a dash
             found = mean_interval(by_pair, resamples=resamples, rng=rng)
         rows.append(
             {
-                "transformation": transformation,
+                "transformation": transformation, "target_language": language,
                 "original": float(part["original"].mean()), "rewritten": float(part["rewritten"].mean()),
                 "gold": float(part["gold"].mean()), "mad": float(apart.mean()),
                 "mad_low": found.low, "mad_high": found.high,
@@ -136,21 +139,24 @@ def label_preservation(paired: pd.DataFrame, names: Names, *, resamples: int) ->
         "the rewritten pair; within_one: per cent of them that differ by no more than one point; "
         "interval at 95 %, bootstrap over source pairs.",
         "Only raters who rated both forms of a pair count. gold: the dataset's label, scaled to 0 to 5.",
+        *_languages(paired, names),
     ]
-    return Table("label_preservation", "Do rewritten pairs keep their similarity?", pd.DataFrame(rows), notes,
-                 decimals=2, digits={"within_one": 1})  # fmt: skip
+    frame = _told_apart(pd.DataFrame(rows))
+    return Table("label_preservation", "Do rewritten pairs keep their similarity?", frame, notes, decimals=2,
+                 digits={"within_one": 1})  # fmt: skip
 
 
 def label_preservation_pairs(paired: pd.DataFrame, names: Names, *, resamples: int) -> Table:
     """Return the paper's table 13: consensus of each source pair, compared with each other and with gold."""
     rows = []
-    for transformation, part in _by_transformation(paired, names):
+    for transformation, language, part in _by_language(paired, names):
         consensus = part.groupby("pair_id")[["rewritten", "original", "gold"]].mean()
-        row: dict[str, object] = {"transformation": transformation, "n_pairs": len(consensus)}
+        row: dict[str, object] = {"transformation": transformation, "target_language": language}
+        row["n_pairs"] = len(consensus)
         row |= {c: float(consensus[c].mean()) for c in consensus.columns}
         for a, b in (("rewritten", "original"), ("rewritten", "gold"), ("original", "gold")):
             apart = (consensus[a] - consensus[b]).abs()
-            rng = np.random.default_rng(int(text_digest("pairs", transformation, a, b)[:16], 16))
+            rng = _rng("pairs", transformation, language, a, b)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DegenerateWarning)  # the table shows a dash
                 found = mean_interval(apart.to_numpy(), resamples=resamples, rng=rng)
@@ -164,8 +170,9 @@ def label_preservation_pairs(paired: pd.DataFrame, names: Names, *, resamples: i
         "Equal-weight means of source pairs' consensus ratings (0 to 5). mad: mean absolute difference "
         "between two columns over source pairs, with a 95 % bootstrap interval; within_one: per cent of "
         "source pairs.",
+        *_languages(paired, names),
     ]
-    frame = pd.DataFrame(rows)
+    frame = _told_apart(pd.DataFrame(rows))
     digits = {c: 1 for c in frame.columns if str(c).endswith("within_one")}
     return Table(
         "label_preservation_pairs",
@@ -177,8 +184,41 @@ def label_preservation_pairs(paired: pd.DataFrame, names: Names, *, resamples: i
     )
 
 
-def _by_transformation(paired: pd.DataFrame, names: Names) -> Iterator[tuple[str, pd.DataFrame]]:
+def _by_language(paired: pd.DataFrame, names: Names) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield each transformation's pairs: all, then those of each target language where there are several."""
     for transformation in names.transformations:
         part = paired[paired["transformation"] == transformation]
         if len(part):
-            yield transformation, part
+            yield transformation, ALL, part
+        for language in _spoken(part) if len(_spoken(part)) > 1 else ():
+            yield transformation, language, part[part["target_language"] == language]
+
+
+def _spoken(part: pd.DataFrame) -> list[str]:
+    return sorted(set(part["target_language"]) - {""})
+
+
+def _rng(what: str, transformation: str, language: str, *more: str) -> np.random.Generator:
+    """Return a row's own source of chance; that of all languages does not hang on which there are."""
+    parts = (what, transformation, *more, *(() if language == ALL else (language,)))
+    return np.random.default_rng(int(text_digest(*parts)[:16], 16))
+
+
+def _told_apart(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the table without the column of languages where every row is over all of them."""
+    several = len(frame) and (frame["target_language"] != ALL).any()
+    return frame if several else frame.drop(columns="target_language", errors="ignore")
+
+
+def _languages(paired: pd.DataFrame, names: Names) -> list[str]:
+    """Return which target languages a transformation's pairs are in: both sentences of a pair are in one."""
+    said = []
+    for transformation in names.transformations:
+        part = paired[paired["transformation"] == transformation]
+        counts = part[part["target_language"] != ""].groupby("target_language")["pair_id"].nunique()
+        if len(counts):
+            parts = ", ".join(f"{english_name(str(tag))} {n}" for tag, n in counts.items())
+            said.append(
+                f"{names.label(transformation)}: pairs by target language (both sentences in it): {parts}."
+            )
+    return said

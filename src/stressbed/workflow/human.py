@@ -11,6 +11,7 @@ from stressbed.config import Plan
 from stressbed.config.check_human import FITTED
 from stressbed.config.model import HumanStudy
 from stressbed.human import FIGURES, PRESERVATION_TABLES, SHEET_FILES, TABLES
+from stressbed.human.sample import is_pooled
 from stressbed.workflow import lines
 from stressbed.workflow.deciding import version
 from stressbed.workflow.lines import as_text
@@ -45,12 +46,20 @@ class HumanGrid:
     def transforms(self) -> list[str]:
         """Return the rewrites that sheets are drawn from: of the run's first generator and seed."""
         c = self.plan.config
+        return [self._transform(d, t, c.seeds[0]) for d in c.datasets for t in c.transformations]
+
+    def further_transforms(self) -> list[str]:
+        """Return the pairs' rewrites under further seeds: of one seed all may be in one drawn language."""
+        kept, entries = self.study.label_preservation, self.plan.catalogue.transformations
+        if kept is None:
+            return []
+        drawn = [t for t in kept.transformations if is_pooled(entries[t])]
+        return [self._transform(kept.dataset, t, s) for s in self.plan.config.seeds[1:] for t in drawn]
+
+    def _transform(self, dataset: str, transformation: str, seed: int) -> str:
         pattern = f"{self.plan.results}/{paths.TRANSFORM}".replace("{variant}", paths.VARIANT)
-        return [
-            pattern.format(dataset=d, generator=c.generator[0], transformation=t, seed=c.seeds[0])
-            for d in c.datasets
-            for t in c.transformations
-        ]
+        generator = self.plan.config.generator[0]
+        return pattern.format(dataset=dataset, generator=generator, transformation=transformation, seed=seed)
 
     def manifests(self) -> list[str]:
         """Return the manifests of the run's datasets."""

@@ -16,13 +16,16 @@ import pandas as pd
 import pytest
 import yaml
 
+from stressbed.config import load_run
 from stressbed.config.entries import TransformationEntry
+from stressbed.config.load import read_config
 from stressbed.config.model import HumanStudy, LabelPreservation
 from stressbed.errors import DataError
 from stressbed.human.export import export
 from stressbed.human.form import form
 from stressbed.human.sample import draw_items, groups_of
 from stressbed.human.sheets import Sheet, as_text
+from stressbed.workflow.human import HumanGrid
 
 ROOT = Path(__file__).parents[3]
 
@@ -315,7 +318,10 @@ def test_pairs_are_rated_in_both_forms(tmp_path: Path) -> None:
     out = tmp_path / "out"
     found = exported(files, out, HumanStudy(label_preservation=kept), {"sts": sts(tmp_path)})
     items = pd.read_parquet(out / "items.parquet").query("kind == 'similarity'")
-    assert found["pairs"] == {t: {"asked": 5, "drawn": 5} for t in kept.transformations}
+    assert found["pairs"] == {
+        "paraphrasing": {"asked": 5, "drawn": 5, "target_languages": {}},
+        "translation": {"asked": 5, "drawn": 5, "target_languages": {"deu-Latn": 5}},
+    }
     assert items.groupby(["transformation", "pair_id"])["form"].agg(sorted).map(tuple).unique().tolist() == [
         ("original", "rewritten")
     ]
@@ -327,6 +333,50 @@ def test_pairs_are_rated_in_both_forms(tmp_path: Path) -> None:
     assert sheet.count("\n") == 11
     assert "gold" not in sheet
     assert "pair_id" not in sheet
+
+
+def test_pairs_are_spread_over_the_languages_that_seeds_drew(tmp_path: Path) -> None:
+    """Under one seed all pairs have one target language; each is rated once, in the one with fewest."""
+    one = paired(tmp_path / "1", "translation", lost=6, target_language="deu-Latn")
+    two = paired(tmp_path / "2", "translation", lost=2, target_language="fra-Latn")
+    three = paired(tmp_path / "3", "translation", lost=0, target_language="deu-Latn")
+    mixed = paired(tmp_path / "4", "cross_translation", lost=0, target_language="spa-Latn")
+    apart = pd.read_parquet(mixed)
+    apart.loc[[2, 4], "target_language"] = "arb-Arab"  # the first sentences of two pairs
+    apart.to_parquet(mixed)
+    further = [p.rename(p.with_name(f"{n}.parquet")) for n, p in ((2, two), (3, three))]
+    kept = LabelPreservation(dataset="sts", transformations=["translation", "cross_translation"], pairs=7)
+    out = tmp_path / "out"
+    found = export(
+        transforms=[one, mixed], study=HumanStudy(label_preservation=kept), transformations=entries(),
+        dataset_folders={"sts": sts(tmp_path)}, folder=out, further=further,
+    )  # fmt: skip
+    assert found["pairs"] == {
+        "translation": {"asked": 7, "drawn": 7, "target_languages": {"deu-Latn": 4, "fra-Latn": 3}},
+        # One lost a sentence, two have one in another language.
+        "cross_translation": {"asked": 7, "drawn": 5, "target_languages": {"spa-Latn": 5}},
+    }
+    items = pd.read_parquet(out / "items.parquet").query("kind == 'similarity'")
+    assert set(items.groupby(["transformation", "pair_id"])["target_language"].nunique()) == {1}
+    assert items["item_id"].is_unique
+    assert set(items.loc[items["row"] == "6", "target_language"]) <= {"fra-Latn", "spa-Latn"}
+    names = {p.name for p in (out / "sheets").glob("similarity_translation_*.csv")}
+    assert names == {
+        "similarity_translation_eng-Latn_deu-Latn.csv", "similarity_translation_eng-Latn_fra-Latn.csv"
+    }  # fmt: skip
+    # Quality is rated on the first seed's rewrites alone.
+    quality = pd.read_parquet(out / "items.parquet").query(
+        "kind == 'quality' and transformation == 'translation'"
+    )
+    assert set(quality["target_language"]) == {"deu-Latn"}
+
+
+def test_further_seeds_are_read_where_a_language_is_drawn() -> None:
+    plan = load_run(read_config(ROOT / "config" / "hteb-english.yaml"), base=ROOT)
+    of_pairs = [p.split("/")[-4:] for p in HumanGrid(plan).further_transforms()]
+    gemma = "gemma-3-27b-it-int4-awq"
+    assert of_pairs == [["stsbenchmark", gemma, "translation", f"{s}.parquet"] for s in (1338, 1339)]
+    assert {p.split("/")[-1] for p in HumanGrid(plan).transforms()} == {"1337.parquet"}
 
 
 def test_pairs_need_an_sts_dataset(tmp_path: Path) -> None:

@@ -199,6 +199,33 @@ def test_label_preservation_by_hand():
     assert (pair["original_gold_mad"], pair["original_gold_within_one"]) == (0.5, 100.0)
 
 
+def test_label_preservation_by_target_language_by_hand():
+    items, ratings = preserved()
+    spoken = {"p": "deu-Latn", "q": "fra-Latn"}
+    items = items.assign(transformation="translation", target_language=items["pair_id"].map(spoken))
+    more = items.assign(transformation="paraphrasing", target_language="", item_id=items["item_id"] + "x")
+    twice = ratings.assign(item_id=ratings["item_id"] + "x")
+    paired = paired_ratings(pd.concat([ratings, twice]), pd.concat([items, more]))
+    table = label_preservation(paired, NAMES, resamples=200)
+    found = table.frame.set_index(["transformation", "target_language"])
+    assert found["mad"].to_dict() == {
+        ("paraphrasing", "all"): 1.5, ("translation", "all"): 1.5, ("translation", "deu-Latn"): 1.5,
+        ("translation", "fra-Latn"): 1.5,
+    }  # fmt: skip
+    assert found["original"].tolist() == [2.5, 2.5, 4.5, 0.5]
+    assert found["gold"].tolist() == [2.5, 2.5, 4.0, 1.0]
+    assert found["n_pairs"].tolist() == [2, 2, 1, 1]
+    assert table.notes[-1].endswith("(both sentences in it): German 1, French 1.")
+    by_pair = label_preservation_pairs(paired, NAMES, resamples=200).frame.set_index("target_language")
+    assert by_pair.loc["deu-Latn", ["rewritten", "original", "gold"]].tolist() == [3.0, 4.5, 4.0]
+    assert by_pair.loc["fra-Latn", "rewritten_original_mad"] == 1.5
+    alone = label_preservation(
+        paired_ratings(ratings, items.assign(target_language="deu-Latn")), NAMES, resamples=200
+    )
+    assert "target_language" not in alone.frame
+    assert alone.notes[-1].endswith("(both sentences in it): German 2.")
+
+
 def test_a_rater_of_one_form_only_does_not_count():
     items, ratings = preserved()
     lone = pd.DataFrame([("poriginal", "c", "similarity", 0)], columns=ratings.columns)

@@ -183,16 +183,27 @@ def test_means_and_spreads_are_those_of_plain_loops(analysed):
 
 def test_label_preservation_is_that_of_plain_loops(analysed):
     folder, items, ratings, _ = analysed
-    table = pd.read_csv(folder / "done/tables/label_preservation.csv").set_index("transformation")
+    table = pd.read_csv(folder / "done/tables/label_preservation.csv")
+    languages = table.loc[table["target_language"] != "all", ["transformation", "target_language"]]
+    assert languages.to_numpy().tolist() == [["translation", "fra-Latn"], ["translation", "swh-Latn"]]
+    table = table.set_index(["transformation", "target_language"])
     both = {}
     place = items.set_index("item_id")
     for r in ratings[ratings["criterion"] == "similarity"].to_dict("records"):
         item = place.loc[r["item_id"]]
-        key = (item["transformation"], item["pair_id"], r["rater"])
+        key = (item["transformation"], item["target_language"], item["pair_id"], r["rater"])
         both.setdefault(key, {"gold": item["gold"]})[item["form"]] = r["rating"]
-    for transformation in ("paraphrasing", "translation"):
-        mine = [v for (t, _, _), v in both.items() if t == transformation and len(v) == 3]
-        row = table.loc[transformation]
+    rows = [
+        ("paraphrasing", "all"),
+        ("translation", "all"),
+        ("translation", "fra-Latn"),
+        ("translation", "swh-Latn"),
+    ]
+    assert list(table.index) == rows
+    for transformation, language in rows:
+        chosen = {k for k in both if k[0] == transformation and language in {"all", k[1]}}
+        mine = [both[k] for k in both if k in chosen and len(both[k]) == 3]
+        row = table.loc[transformation, language]
         apart = [abs(v["rewritten"] - v["original"]) for v in mine]
         assert row["mad"] == pytest.approx(fmean(apart), abs=1e-6)
         assert row["within_one"] == pytest.approx(100 * fmean(a <= 1 for a in apart), abs=1e-6)
@@ -201,7 +212,7 @@ def test_label_preservation_is_that_of_plain_loops(analysed):
         assert row["gold"] == pytest.approx(fmean(v["gold"] for v in mine), abs=1e-6)
         assert (row["n_ratings"], row["n_pairs"]) == (
             len(mine),
-            len({k[1] for k in both if k[0] == transformation}),
+            len({k[2] for k in chosen}),
         )
 
 
