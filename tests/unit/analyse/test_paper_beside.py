@@ -123,6 +123,7 @@ def test_other_embedders_datasets_or_generators_have_none(plans, whole):
         ("datasets", "scifact", {"corpus_sample": 10}),
         ("embedders", "all-minilm-l12-v2", {"revision": "another"}),
         ("embedders", "all-minilm-l12-v2", {"max_length": 64}),
+        ("embedders", "all-minilm-l12-v2", {"normalise": True}),
         ("embedders", "all-minilm-l12-v2", {"backend": "sentence-transformers"}),
         ("generators", GEMMA, {"revision": "another"}),
         ("prompts", "paraphrase", {"template": "Say it otherwise in {target_language}."}),

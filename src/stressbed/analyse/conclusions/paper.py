@@ -189,6 +189,6 @@ def _task(plan: Plan, entry: DatasetEntry, source: Paper) -> str:
 def _model(entry: EmbedderEntry) -> str:
     """Return an embedder's model and revision; empty where the entry changes what mteb would load."""
     own = (entry.max_length, entry.pooling, entry.dimensions, entry.planted, entry.gguf_file)
-    if entry.backend != "mteb" or entry.instructions or any(v is not None for v in own):
+    if entry.backend != "mteb" or entry.normalise or entry.instructions or any(v is not None for v in own):
         return ""
     return f"{entry.model}@{entry.revision}"
