@@ -124,11 +124,12 @@ def _header(column: str, names: Names) -> str:
     label = names.label(column)
     if label != column:
         return label
-    words = [_WORDS.get(w, w) for w in column.split("_")]
+    words = [_WORDS.get(w, w) for w in column.replace("non_english", "non-english").split("_")]
     return " ".join([words[0] if words[0] in _WORDS.values() else words[0].capitalize(), *words[1:]])
 
 
-_WORDS = {"hteb": "HTEB", "sd": "SD", "n": "n", "p": "p", "holm": "(Holm)", "tau": "tau", "rho": "rho"}
+_WORDS = {"hteb": "HTEB", "sd": "SD", "n": "n", "p": "p", "holm": "(Holm)", "tau": "tau", "rho": "rho",
+          "english": "English", "non-english": "non-English"}  # fmt: skip
 """Words of column names that are written in their own way."""
 
 
