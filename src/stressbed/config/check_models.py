@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from stressbed.config.check_datasets import invalid_tags
+from stressbed.config.check_limits import check_embedder_limits, check_generator_limits
 from stressbed.config.engine_options import check_endpoint_options, check_gpus, check_options
 from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, ModelSource
 from stressbed.config.planted import check_marks, check_planted
@@ -77,6 +78,7 @@ def check_generator(entry: GeneratorEntry, origin: Path) -> Problem:
             allowed="vllm",
             do="name the quantised model itself",
         )
+    yield from check_generator_limits(entry, origin.parent, where)
     yield from check_options(entry, where)
     yield from check_gpus(entry, where)
     yield from check_marks(entry, where)
@@ -119,6 +121,7 @@ def check_embedder(entry: EmbedderEntry, origin: Path) -> Problem:
             allowed="eager, sdpa, or a `dtype` of 16 bits",
             do="set `dtype: bfloat16` (other vectors, so another identity), or take `sdpa`",
         )
+    yield from check_embedder_limits(entry, origin.parent, where)
     yield from check_planted(entry, where)
     yield from _source(entry, entry.backend, origin.parent, where)
     yield from _endpoint(entry.base_url, entry.api_key_env, entry.backend, where)

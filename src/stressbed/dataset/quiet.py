@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-import tempfile
-from pathlib import Path
+
+from stressbed.caches import MTEB, elsewhere
 
 SETTINGS: dict[str, str] = {
     "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
@@ -31,4 +31,4 @@ def quiet() -> None:
     gc.set_threshold(*COLLECTED_AFTER)
     for key, value in SETTINGS.items():
         os.environ.setdefault(key, value)
-    os.environ.setdefault("MTEB_CACHE", str(Path(tempfile.gettempdir()) / f"stressbed-mteb-{os.getuid()}"))
+    os.environ.setdefault(MTEB, elsewhere())

@@ -75,5 +75,20 @@ class EntryEmbedder:
         vectors = np.asarray(vectors, dtype=np.float32)
         return normalise(vectors) if self.entry.normalise else vectors
 
+    def sized(self, vectors: Floats) -> Floats:
+        """Return vectors that have the size that the entry asks for.
+
+        Raises:
+            EmbedError: The model gave another size, whatever it was asked for.
+        """
+        wanted = self.entry.dimensions
+        if wanted is not None and vectors.ndim == 2 and len(vectors) and vectors.shape[1] != wanted:
+            raise EmbedError(
+                f"the model gives vectors of {vectors.shape[1]} dimensions, not {wanted}",
+                where=f"embedder {self.entry.id!r}, key 'dimensions'",
+                do="correct the key, or take it out: the model may have no choice of sizes",
+            )
+        return vectors
+
     def close(self) -> None:
         """Do nothing: there is nothing to give back."""

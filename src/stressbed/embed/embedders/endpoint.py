@@ -68,7 +68,7 @@ class EndpointEmbedder(EntryEmbedder):
         parts = [texts[i : i + self._most] for i in range(0, len(texts), self._most)]
         with ThreadPoolExecutor(self._concurrency) as pool:
             found = [part for parts_of in pool.map(self._ask, parts) for part in parts_of]
-        return self.finish(np.concatenate(found))
+        return self.finish(self.sized(np.concatenate(found)))
 
     def close(self) -> None:
         """Close the connections."""

@@ -128,7 +128,7 @@ class RegisteredEmbedder(EntryEmbedder):
         )
         detach = getattr(vectors, "detach", None)
         dense = detach().cpu().float().numpy() if detach is not None else vectors
-        return self.finish(np.asarray(dense, dtype=np.float32))
+        return self.finish(self.sized(np.asarray(dense, dtype=np.float32)))
 
     def close(self) -> None:
         """Give back the model's memory."""

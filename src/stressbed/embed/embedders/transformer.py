@@ -118,7 +118,7 @@ class SentenceTransformersEmbedder(EntryEmbedder):
             from torch.nn.functional import normalize
 
             vectors = normalize(vectors, p=2, dim=1)
-        return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+        return self.sized(np.asarray(vectors.cpu().numpy(), dtype=np.float32))
 
     def close(self) -> None:
         """Give back the model's memory."""
