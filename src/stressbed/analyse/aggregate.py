@@ -122,6 +122,6 @@ def any_marked(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     wide = flags.pivot_table(index=list(by), columns="axis", values="value", aggfunc="max", observed=True)
     wide = wide.reindex(columns=[ORIGINAL, *AXES]).fillna(0.0).astype(bool)
     wide["hteb"] = wide[list(AXES)].any(axis=1)
-    wide["drop"] = wide["hteb"]
+    wide["drop"] = wide["hteb"] | wide[ORIGINAL]
     wide.columns.name = None
     return wide.reset_index()

@@ -28,6 +28,11 @@ MARK_NOTE = (
     "one or the original was embedded, or the row left out; fallbacks.csv has the shares."
 )
 
+ZERO_NOTE = (
+    "‡: rests on a cell with texts whose vector is zero. mteb's number stands, but a zero vector has no "
+    "direction: mteb's cosine takes it as unlike everything; zero_vectors in scores.parquet counts them."
+)
+
 
 @dataclass(frozen=True)
 class Table:
@@ -39,6 +44,7 @@ class Table:
         frame: The values; catalogue ids, not labels.
         notes: Sentences below it.
         marks: Same shape as `frame`, true where a value rests on a cell with too many fallbacks; or None.
+        zeros: Likewise, true where a value rests on a cell with zero vectors; or None.
         best: Columns in which the best value is set in bold, and which end is the best one.
         parts: Columns that tell apart rows which are not compared: each part has a best value of its own.
         digits: Decimals shown in Markdown and LaTeX, by column; `decimals` for the others.
@@ -51,6 +57,7 @@ class Table:
     frame: pd.DataFrame
     notes: Sequence[str] = ()
     marks: pd.DataFrame | None = None
+    zeros: pd.DataFrame | None = None
     best: Mapping[str, Literal["max", "min"]] = field(default_factory=dict)
     digits: Mapping[str, int] = field(default_factory=dict)
     decimals: int = 1

@@ -15,6 +15,7 @@ from stressbed.analyse.table import Table
 from stressbed.store import write_text
 
 DAGGER = "†"
+DOUBLE_DAGGER = "‡"
 DASH = "–"
 LONGEST = 300
 """Characters of a text that Markdown and LaTeX show; the CSV holds all of it."""
@@ -148,9 +149,10 @@ def _cells(table: Table, names: Names, escape: Escape, bold: Escape) -> list[lis
         texts = [_show(v, str(name), decimals, names, escape) for v in shown[name]]
         for i in _best_rows(table, str(name), decimals):
             texts[i] = bold(texts[i])
-        if table.marks is not None:
-            marked = table.marks[name].to_numpy()[: len(texts)]
-            texts = [f"{t}{escape(DAGGER)}" if m else t for t, m in zip(texts, marked, strict=True)]
+        for sign, marks in ((DAGGER, table.marks), (DOUBLE_DAGGER, table.zeros)):
+            if marks is not None:
+                marked = marks[name].to_numpy()[: len(texts)]
+                texts = [f"{t}{escape(sign)}" if m else t for t, m in zip(texts, marked, strict=True)]
         columns.append(texts)
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -203,6 +205,7 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "†": r"\textsuperscript{\dag}",
+    "‡": r"\textsuperscript{\ddag}",
     "−": "$-$",
     "–": "--",
     **{c: f"\\{c}" for c in "&%$#_{}"},

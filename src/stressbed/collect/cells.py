@@ -234,6 +234,7 @@ def _total_row(base: Row, entry: DatasetEntry, record: Record, original: Record 
         "flagged": record.get("flagged"),
         "retried": record.get("retried"),
         "dropped": record.get("dropped"),
+        "zero_vectors": record.get("zero_vectors"),
         "marked": n_texts is not None and unusable > mark * n_texts,
         "matched": _number(record.get("original_matched")) is not None,
     }

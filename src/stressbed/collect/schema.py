@@ -71,6 +71,7 @@ SCORES = pa.schema(
         _column("distinct_flagged", pa.int64(), "`flagged` among the distinct ones (totals only)."),
         _column("distinct_fallbacks", pa.int64(), "`fallbacks` among the distinct ones (totals only)."),
         _column("distinct_dropped", pa.int64(), "`dropped` among the distinct ones (totals only)."),
+        _column("zero_vectors", pa.int64(), "Different texts whose vector is zero (totals only)."),
         _column(
             "marked",
             pa.bool_(),

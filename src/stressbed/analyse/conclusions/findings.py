@@ -22,6 +22,8 @@ ENOUGH = 6
 """Fewest datasets with which sentences speak of intervals."""
 SAME = 1e-6
 """Points within which scores are the same."""
+NAMED = 3
+"""Most pairs of embedder and dataset that a sentence names."""
 WEIGHTY = 0.05
 """Share of fallbacks from which they are said to weigh on everything else."""
 
@@ -98,6 +100,29 @@ def _lacking(part: Part) -> Iterator[Finding]:
         n_embedders=len(names.members.get(part.setting, names.embedders)),
     )
     yield from map(Finding, found)
+
+
+def _zero_vectors(part: Part) -> Iterator[Finding]:
+    """Where scores rest on vectors without a direction, and whose they are."""
+    frame = part.rows("by_dataset")
+    if "zero_vectors" not in frame.columns:
+        return
+    frame = frame[_own_datasets(frame, part)]
+    has = frame[frame["zero_vectors"] > 0].sort_values("zero_vectors", ascending=False, kind="stable")
+    if has.empty:
+        return
+    named = [
+        f"{part.label(r['embedder'])} on {part.label(r['dataset'])} (up to {r['zero_vectors']:,} in a cell)"
+        for r in has.head(NAMED).to_dict("records")
+    ]
+    left = len(has) - len(named)
+    more = [f"{left} more"] if left else []
+    pairs = counted(len(frame), "pair")
+    verb = "has" if len(has) == 1 else "have"
+    yield Finding(
+        f"{len(has)} of {pairs} of embedder and dataset {verb} texts whose vector is zero: "
+        f"{listed([*named, *more])}. mteb's numbers stand, but there they say nothing of a text's meaning."
+    )
 
 
 def _own_datasets(frame: pd.DataFrame, part: Part) -> pd.Series[bool]:
@@ -295,6 +320,7 @@ def _zero_shot(part: Part) -> Iterator[Finding]:
 _CLAIMS = (
     _rewrites,
     _lacking,
+    _zero_vectors,
     _drops,
     relative,
     _alike,

@@ -17,6 +17,7 @@ from stressbed.analyse.aggregate import (
     profile,
     strict_mean,
 )
+from stressbed.analyse.descriptive.zeros import zeros_marked
 from stressbed.analyse.names import AXIS_LABELS, Names
 from stressbed.analyse.table import BOLD_NOTE, DISTINCT_NOTE, FALLBACK_NOTE, Table, finish, ordered
 from stressbed.collect.schema import ALL, OK
@@ -25,6 +26,7 @@ BEST: Mapping[str, Literal["max", "min"]] = {c: "max" for c in PROFILE if c != "
 """Columns whose best value is bold: scores. The smallest drop is as often a floor as a merit."""
 
 
+@zeros_marked(differences=False)
 def hteb_scores(scores: pd.DataFrame, names: Names) -> Table:
     """Return the table embedder x (original, axis scores, HTEB total, drop), in points."""
     totals = paired_totals(scores)
@@ -37,6 +39,7 @@ def hteb_scores(scores: pd.DataFrame, names: Names) -> Table:
     return _profile_table("hteb_scores", "HTEB scores", totals, names, notes)
 
 
+@zeros_marked(differences=False)
 def hteb_scores_common(scores: pd.DataFrame, names: Names) -> Table:
     """Return `hteb_scores` over the datasets on which every embedder has every cell."""
     totals = paired_totals(scores)
@@ -71,6 +74,7 @@ def all_keys(names: Names) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["generator", "setting", "embedder"])
 
 
+@zeros_marked(differences=True)
 def delta_by_transformation(scores: pd.DataFrame, names: Names) -> Table:
     """Return embedder x transformation: transformed minus original, mean over seeds, then datasets."""
     totals = rewritten(paired_totals(scores))
@@ -95,6 +99,7 @@ def delta_by_transformation(scores: pd.DataFrame, names: Names) -> Table:
     )
 
 
+@zeros_marked(differences=True)
 def delta_by_task_type(scores: pd.DataFrame, names: Names) -> Table:
     """Return task type x transformation: mean delta over seeds, then datasets, then embedders.
 
@@ -134,18 +139,21 @@ def delta_by_task_type(scores: pd.DataFrame, names: Names) -> Table:
     )
 
 
+@zeros_marked(differences=False)
 def by_dataset(scores: pd.DataFrame, names: Names) -> Table:
-    """Return embedder x dataset: original, axis scores, HTEB, drop, and the largest share of fallbacks."""
-    totals = paired_totals(scores)
+    """Return embedder x dataset: original, axis scores, HTEB, drop; most fallbacks and most zero vectors."""
+    totals = paired_totals(scores if "zero_vectors" in scores else scores.assign(zero_vectors=0.0))
     by = ["generator", "dataset", "task_type", "metric", "embedder"]
     totals = totals.assign(metric=totals.groupby("dataset")["metric"].transform("first"))
     share = totals.groupby(by)["fallback_share"].max().reset_index()
-    frame = profile(totals, by).merge(share, on=by)
-    marks = any_marked(totals, by).assign(fallback_share=False)
+    zero = totals.groupby(by)["zero_vectors"].max().fillna(0).astype(int).reset_index()
+    frame = profile(totals, by).merge(share, on=by).merge(zero, on=by)
+    marks = any_marked(totals, by).assign(fallback_share=False, zero_vectors=False)
     frame = ordered(frame, names)
     marks = frame[by].merge(marks, on=by)[frame.columns]
     notes = [
-        "Mean over seeds, then transformations of an axis; fallback share is the largest of its cells.",
+        "Mean over seeds, then transformations of an axis; of fallback share and zero vectors the largest of "
+        "its cells.",
         *_partial_axes(names),
     ]
     table = Table(
@@ -154,6 +162,7 @@ def by_dataset(scores: pd.DataFrame, names: Names) -> Table:
     return finish(table, names)
 
 
+@zeros_marked(differences=False)
 def by_language(scores: pd.DataFrame, names: Names) -> Table:
     """Return embedder x language: original, axis scores, HTEB, drop, over the subsets in that language.
 

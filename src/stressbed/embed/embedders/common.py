@@ -18,7 +18,8 @@ AUTO_BATCH = 64
 
 def normalise(vectors: Floats) -> Floats:
     """Return vectors of length 1, shape (n, d); a zero vector stays zero."""
-    length = np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float64)
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float64)
     odd = np.flatnonzero(~np.isfinite(length) | (length == 0))
     # The square of a very large or very small number does not fit into 32 bits.
     length[odd] = np.linalg.norm(vectors[odd].astype(np.float64), axis=1, keepdims=True)

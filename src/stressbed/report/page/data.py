@@ -176,7 +176,7 @@ def _words(path: Path) -> tuple[str, list[str]]:
     lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     title = next((line[2:] for line in lines if line.startswith("# ")), "")
     # Daggers stand in the Markdown alone: numbers of the page have none that a note could explain.
-    notes = [line for line in lines if line and not line.startswith(("#", "|", "†"))]
+    notes = [line for line in lines if line and not line.startswith(("#", "|", "†", "‡"))]
     return title, [n for n in notes if not _SHORTENED.match(n)]
 
 
