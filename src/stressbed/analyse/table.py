@@ -44,12 +44,12 @@ class Table:
         frame: The values; catalogue ids, not labels.
         notes: Sentences below it.
         marks: Same shape as `frame`, true where a value rests on a cell with too many fallbacks; or None.
-        zeros: Likewise, true where a value rests on a cell with zero vectors; or None.
         best: Columns in which the best value is set in bold, and which end is the best one.
         parts: Columns that tell apart rows which are not compared: each part has a best value of its own.
         digits: Decimals shown in Markdown and LaTeX, by column; `decimals` for the others.
         decimals: Decimals of columns that `digits` does not name. The CSV keeps six.
         rows: Longest that the Markdown and LaTeX may become; the CSV holds all rows.
+        zeros: Same shape as `frame`, true where a value rests on a cell with zero vectors; or None.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Table:
     frame: pd.DataFrame
     notes: Sequence[str] = ()
     marks: pd.DataFrame | None = None
-    zeros: pd.DataFrame | None = None
     best: Mapping[str, Literal["max", "min"]] = field(default_factory=dict)
     digits: Mapping[str, int] = field(default_factory=dict)
     decimals: int = 1
     rows: int = 2000
     parts: Sequence[str] = ()
+    zeros: pd.DataFrame | None = None
 
 
 def ordered(frame: pd.DataFrame, names: Names) -> pd.DataFrame:
