@@ -87,7 +87,9 @@ class Naive:
 
     def step(self, step, text, language, seed):
         e, prompt = self.entry, self.cat.prompts[step.prompt]
-        words = prompt.template.replace("{target_language}", english_name(language)) + prompt.separator
+        words = prompt.template.replace("{target_language}", english_name(language))
+        apart = (("system", words), ("user", text))
+        words += prompt.separator
         factor = e.limits.expansion_factor if step.expands else e.limits.factor
         limit = min(max(math.ceil(factor * self.tokens(text)), e.limits.minimum), e.limits.maximum)
         prompt_tokens = self.tokens(words) + self.tokens(text) + 32
@@ -95,9 +97,8 @@ class Naive:
         if prompt_tokens + limit > e.context:
             return [("", "too_long")]
         temperature = e.sampling.temperature
-        request = ChatRequest(
-            (("user", words + text),), limit, temperature, e.sampling.top_p, 0, seed if temperature else None
-        )
+        said = apart if prompt.role == "system" else (("user", words + text),)
+        request = ChatRequest(said, limit, temperature, e.sampling.top_p, 0, seed if temperature else None)
         answers = [self.ask(request)]
         while len(answers) <= e.retry.attempts:
             last = answers[-1]

@@ -45,7 +45,7 @@ class FakeEngine:
         """Do nothing: there is nothing to give back."""
 
     def _answer(self, request: ChatRequest, key: str) -> Completion:
-        said = "\n".join(content for _, content in request.messages)
+        said = "\n\n".join(content for _, content in request.messages)
         tokens_in = self.count_tokens([said])[0]
         # The chance hangs on all that is asked, so that a changed request may fare better.
         mark = request.key("fake")
