@@ -109,9 +109,10 @@ def run_tests(tests: Sequence[str]) -> dict[str, Any]:
     return {"code": code, "failed": recorder.failed[:1]}
 
 
-def measure(file: str, data: str) -> dict[str, Any]:
+def measure(file: str, packages: Sequence[str], data: str) -> dict[str, Any]:
     """Run a file's tests under coverage, each test a context of its own; called in a child."""
-    measured = coverage.Coverage(source=["src/stressbed"], data_file=data, config_file=False)
+    source = [f"src/stressbed/{name}" for name in packages]
+    measured = coverage.Coverage(source=source, data_file=data, config_file=False)
     measured.start()
     recorder = Recorder(measured)
     base = f"--basetemp={os.environ['TMPDIR']}/pytest-{os.getpid()}"

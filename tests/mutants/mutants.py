@@ -146,7 +146,7 @@ def measure(copies: list[Path], state: Path, folders: Iterable[str]) -> TestMap:
         if at.exists():
             kept[name] = json.loads(at.read_text())
         else:
-            work = partial(running.measure, name, str(state / "logs" / f"{path.stem}.coverage"))
+            work = partial(running.measure, name, PACKAGES, str(state / "logs" / f"{path.stem}.coverage"))
             jobs.append(Job(path.stem, work, 900, about=(name, at)))
     (state / "map").mkdir(exist_ok=True)
     for job, result in pool(jobs, copies, state / "logs"):
