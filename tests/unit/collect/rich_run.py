@@ -78,6 +78,10 @@ def rich_plan(results: Path, **more) -> Plan:
         "translation": {"draw": "text", "pool": [DEU, FRA]},
         "cross_translation": {"draw": "text", "pool": [SWA, FRA]},
     }
+    asked = {
+        "paraphrasing": "rewording", "expansion": "longer", "summarisation": "shorter",
+        "translation": "language", "cross_translation": "mixed", "style_change": "none",
+    }  # fmt: skip
     catalogue = Catalogue(
         datasets={
             d: DatasetEntry(
@@ -105,7 +109,7 @@ def rich_plan(results: Path, **more) -> Plan:
         transformations={
             t: TransformationEntry(
                 id=t, label=EIGHT[t][0], axis=EIGHT[t][1], order=list(EIGHT).index(t), **drawn.get(t, {}),
-                steps=[Step(prompt="p", language="target" if t in drawn else "source")],
+                question=asked[t], steps=[Step(prompt="p", language="target" if t in drawn else "source")],
             )
             for t in TRANSFORMATIONS
         },
