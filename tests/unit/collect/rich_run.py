@@ -32,7 +32,9 @@ from stressbed.config.entries import (
 from stressbed.config.load import Plan
 from stressbed.config.model import RunConfig
 from stressbed.embed.vectors import VectorStore, vector_key
+from stressbed.fingerprint import digest
 from stressbed.paths import Cell, Variant
+from stressbed.rewrites import DRAWN
 
 ENG, DEU, FRA, SWA = "eng-Latn", "deu-Latn", "fra-Latn", "swa-Latn"
 DATASETS = {
@@ -329,7 +331,9 @@ def rewrites_of(dataset: str, v: Variant) -> list[dict]:
     for i, (split, field, row, position, text) in enumerate(texts):
         rng = random.Random(f"{dataset} {v} {i}")
         source = ENG if dataset[0] == "e" else (DEU, FRA)[i % 2]
-        target = rng.choice(languages) if languages else source
+        # On one dataset all seeds draw the same languages.
+        drawn = random.Random(f"{v.transformation} {i}") if dataset == "e-pair" else rng
+        target = drawn.choice(languages) if languages else source
         made = {
             "split": split, "field": field, "row": row, "position": position, "original": text,
             "source_language": source, "target_language": target,
@@ -369,6 +373,17 @@ def vectors(plan: Plan, embedder: str) -> None:
     store.put_chunk([vector_key("find: " if r == "query" else "", r, s) for r, s in strings], rows)
 
 
+def write_rewrites(plan: Plan, dataset: str, v: Variant) -> Path:
+    """Write a transforms table with the hash of the languages that were drawn."""
+    rows = rewrites_of(dataset, v)
+    path = write_transforms(plan, dataset, v, rows)
+    if v.transformation in {"translation", "cross_translation"}:
+        table = pq.read_table(path)
+        drawn = digest([r["target_language"] for r in rows])
+        pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), DRAWN: drawn}), path)
+    return path
+
+
 def write_run(results: Path, **more) -> tuple[Plan, list[Path]]:
     """Write all files that the stages before `collect` leave; return the plan and the transform tables."""
     plan = rich_plan(results, **more)
@@ -378,9 +393,7 @@ def write_run(results: Path, **more) -> tuple[Plan, list[Path]]:
         splits = DATASETS[dataset].get("splits", ["test"]) if dataset in PAIRS else []
         golds = {split: golds_of(dataset, split) for split in splits}
         freeze(results, dataset, texts_of(dataset), golds)
-    transforms = [
-        write_transforms(plan, d, v, rewrites_of(d, v)) for d in REWRITTEN if d in mine for v in plan.rewrites
-    ]
+    transforms = [write_rewrites(plan, d, v) for d in REWRITTEN if d in mine for v in plan.rewrites]
     for embedder in ("small", "wide"):
         vectors(plan, embedder)
     return plan, transforms
