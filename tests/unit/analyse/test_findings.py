@@ -85,6 +85,26 @@ def test_a_run_with_both_settings_has_both_of_the_papers_numbers():
     assert "(all, with Language; 5 and 5 embedders). *(paper: 6.37)*" in said
     assert "(mean over the 5 embedders with all cells of both). *(paper: 7.16 % and 2.30 %)*" in said
     assert "without Language; 5 and 5 embedders).\n" in said
+    # All five are shared: the same gap is not told again with the interval of another draw.
+    assert said.count("a gap of") == 2
+    assert "(shared" not in said
+
+
+def test_the_gap_of_shared_embedders_is_told_where_they_are_others():
+    columns = ["condition", "axes", "n_english", "n_non_english", "english", "non_english", "gap"]
+    rows = [
+        ("all", "with_language", 4, 3, -4.0, -1.0, 3.0),
+        ("shared", "with_language", 2, 2, -2.0, -1.5, 0.5),
+    ]
+    frame = pd.DataFrame(rows, columns=columns).assign(
+        gap_low=[1.0, None], gap_high=[5.0, None], datasets_english=7, datasets_non_english=8
+    )
+    said = findings({"setting_gap": frame}, made_names(E, D), run="mine")
+    assert "(all, with Language; 4 and 3 embedders)" in said
+    assert (
+        "English datasets lose 2.00 points, non-English ones lose 1.50 points: a gap of 0.50 (shared, with"
+        in said
+    )
 
 
 def test_few_datasets_make_no_claims_about_intervals_or_tests():
