@@ -1,28 +1,17 @@
-"""Checks of dataset entries and of the files behind local ones."""
+"""Checks of dataset entries."""
 
 from __future__ import annotations
 
-import io
-import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from stressbed.config import check_tables
-from stressbed.config.check_tables import OPTIONAL, TABLES, number
+from stressbed.config.check_files import check_local
 from stressbed.config.entries import DatasetEntry
 from stressbed.config.languages import is_valid
-from stressbed.config.tables import Table, read_table, reading, without_bom
-from stressbed.errors import ConfigError, DataError, StressbedError, suggest
-from stressbed.sources import resolve
+from stressbed.errors import ConfigError, StressbedError, suggest
 
 Problem = Iterator[StressbedError]
-
-FILES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "lee": (("STS", "STR"), ("corpus", "ratings")),
-    "fasttext": (("Classification",), ("all",)),
-}
-"""Task types and files of each format that is no table."""
 
 RATED = ("STS", "STR", "Summarization")
 """Task types whose local files hold ratings on a scale."""
@@ -106,7 +95,7 @@ def check_dataset(entry: DatasetEntry, origin: Path) -> Problem:
     elif entry.task:
         yield from _mteb(entry, where)
     else:
-        yield from _local(entry, origin.parent, where)
+        yield from check_local(entry, origin.parent, where)
 
 
 def _languages(entry: DatasetEntry, where: str) -> Problem:
@@ -189,157 +178,3 @@ def _mteb(entry: DatasetEntry, where: str) -> Problem:
             yield ConfigError(f"{key!r} has no effect on a task of mteb", where=where, do="remove it")
     if entry.format != "table":
         yield ConfigError("'format' has no effect on a task of mteb", where=where, do="remove it")
-
-
-def _local(entry: DatasetEntry, folder: Path, where: str) -> Problem:
-    if entry.subsets != ["default"] or entry.splits != ["test"]:
-        yield ConfigError(
-            "local files have one subset, 'default', and one evaluated split, 'test'",
-            where=f"{where}, keys 'subsets' and 'splits'",
-            do="remove both keys; write an entry for each of your subsets",
-        )
-    try:
-        io.TextIOWrapper(io.BytesIO(), encoding=entry.encoding)  # which refuses codecs of no text
-    except (LookupError, ValueError):
-        yield ConfigError(
-            f"no encoding is called {entry.encoding!r}", where=f"{where}, key 'encoding'",
-            allowed="Python's names: utf-8, latin-1, cp1252, shift_jis ...",
-        )  # fmt: skip
-        return
-    if entry.format != "table" and entry.task_type not in FILES[entry.format][0]:
-        yield ConfigError(
-            f"the format {entry.format!r} does not hold a {entry.task_type} dataset",
-            where=f"{where}, key 'format'",
-            allowed=f"task_type {', '.join(FILES[entry.format][0])}",
-        )
-        return
-    needed = tuple(TABLES[entry.task_type]) if entry.format == "table" else FILES[entry.format][1]
-    names = list(_names(entry, needed, where))
-    yield from names
-    paths: dict[str, Path] = {}
-    for name in needed:
-        if name in entry.files:
-            try:
-                paths[name] = resolve(entry.files[name], folder)
-            except ConfigError as e:
-                e.where = f"{where}, files.{name}: {e.where}"
-                yield ConfigError(e.what, where=e.where, do=e.do)
-    if names or len(paths) < len(needed):
-        return
-    yield from {"table": _tables, "lee": _lee, "fasttext": _fasttext}[entry.format](entry, paths, where)
-
-
-def _names(entry: DatasetEntry, needed: tuple[str, ...], where: str) -> Problem:
-    for name in needed:
-        if name not in entry.files:
-            yield ConfigError(
-                f"the file of table {name!r} is not given",
-                where=f"{where}, key 'files'",
-                allowed=f"{entry.task_type} needs {', '.join(needed)}",
-                do=f"add `{name}: FILE`",
-            )
-    for name in entry.files:
-        if name not in needed:
-            yield ConfigError(
-                f"unknown table {name!r}",
-                where=f"{where}, key 'files'",
-                allowed=", ".join(needed),
-                do=suggest(name, needed),
-            )
-    known = {c for columns in TABLES[entry.task_type].values() for c in columns}
-    known |= {c for table in TABLES[entry.task_type] for c in OPTIONAL.get(table, ())}
-    for column in entry.columns:
-        if column not in known:
-            yield ConfigError(
-                f"{column!r} is not a standard column of {entry.task_type}",
-                where=f"{where}, key 'columns'",
-                allowed=", ".join(sorted(known)),
-                do=suggest(column, known) or "write STANDARD_COLUMN: YOUR_COLUMN",
-            )
-
-
-def _tables(entry: DatasetEntry, paths: dict[str, Path], where: str) -> Problem:
-    tables: dict[str, Table] = {}
-    for name, path in paths.items():
-        try:
-            tables[name] = read_table(path, entry.encoding)
-        except DataError as e:
-            yield _placed(e, f"{where}, files.{name}")
-    if len(tables) == len(paths):
-        yield from check_tables.check(entry, tables)
-
-
-def _placed(error: DataError, where: str) -> DataError:
-    return DataError(error.what, where=f"{where}: {error.where}", allowed=error.allowed, do=error.do)
-
-
-def _lines(path: Path, encoding: str, where: str) -> list[tuple[int, str]]:
-    """Return the lines of a text file that are not blank, with their numbers from 1."""
-    try:
-        with reading(path):
-            lines = path.read_text(encoding=without_bom(encoding)).splitlines()
-            return [(i, line) for i, line in enumerate(lines, 1) if line.strip()]
-    except DataError as e:
-        raise _placed(e, where) from e
-
-
-def _lee(entry: DatasetEntry, paths: dict[str, Path], where: str) -> Problem:
-    try:
-        documents = _lines(paths["corpus"], entry.encoding, f"{where}, files.corpus")
-        ratings = [
-            (i, line.split())
-            for i, line in _lines(paths["ratings"], entry.encoding, f"{where}, files.ratings")
-        ]
-    except DataError as e:
-        yield e
-        return
-    short = sum(entry.max_words is None or len(text.split()) <= entry.max_words for _, text in documents)
-    n = short if entry.row_limit is None else min(entry.row_limit, short)
-    if n < 3:
-        yield DataError(
-            f"{n} documents give too few pairs",
-            where=f"{where}, keys 'row_limit' and 'max_words'",
-            allowed="at least 3",
-        )
-    place = f"{where}, files.ratings: {paths['ratings']}"
-    if len(ratings) != len(documents) or any(len(row) != len(documents) for _, row in ratings):
-        yield DataError(
-            f"the ratings are no {len(documents)} x {len(documents)} matrix", where=place,
-            allowed="one line per document, one rating per document",
-        )  # fmt: skip
-        return
-    low = 0.0 if entry.min_score is None else entry.min_score
-    high = math.inf if entry.max_score is None else entry.max_score
-    for i, (line, row) in enumerate(ratings):
-        for j in range(i + 1, len(row)):
-            if not low <= number(row[j]) <= high:
-                yield DataError(
-                    f"the rating {row[j]!r} is not a number from {low:g} to {high:g}",
-                    where=f"{place}, line {line}, column {j + 1}",
-                )
-
-
-def _fasttext(entry: DatasetEntry, paths: dict[str, Path], where: str) -> Problem:
-    try:
-        lines = _lines(paths["all"], entry.encoding, f"{where}, files.all")
-    except DataError as e:
-        yield e
-        return
-    place = f"{where}, files.all: {paths['all']}"
-    labels: set[str] = set()
-    for i, line in lines:
-        match = re.fullmatch(r"__label__(\S+)\s+(\S.*)", line)
-        if match:
-            labels.add(match[1])
-        else:
-            yield DataError(
-                "a line has no label or no text", where=f"{place}, line {i}", allowed="__label__NAME text"
-            )
-    if len(labels) < 2:
-        yield DataError(f"the file holds {len(labels)} classes", where=place, allowed="at least 2")
-    if entry.row_limit is not None and entry.row_limit < 2 * len(labels):
-        yield DataError(
-            f"{entry.row_limit} rows cannot hold each of {len(labels)} classes in train and test",
-            where=f"{where}, key 'row_limit'",
-            allowed=f"at least {2 * len(labels)}",
-        )

@@ -2,90 +2,123 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from stressbed.config.content import (
+    TABLES,
+    Content,
+    Problem,
+    halved,
+    labels,
+    number,
+    optional,
+    optional_texts,
+    ratings,
+    row_languages,
+    rows_where,
+    same_look,
+    scale,
+    texts,
+    undecided,
+)
 from stressbed.config.entries import DatasetEntry
 from stressbed.config.tables import Table
-from stressbed.errors import DataError, StressbedError, suggest
+from stressbed.dataset import repeats
+from stressbed.errors import suggest
+from stressbed.visible import shows
 
-Problem = Iterator[StressbedError]
+log = logging.getLogger("stressbed")
 
-TABLES: dict[str, dict[str, tuple[str, ...]]] = {
-    "Classification": {"train": ("text", "label"), "test": ("text", "label")},
-    "MultilabelClassification": {"train": ("text", "labels"), "test": ("text", "labels")},
-    "Clustering": {"test": ("text", "label")},
-    "PairClassification": {"test": ("sentence1", "sentence2", "label")},
-    "STS": {"test": ("sentence1", "sentence2", "score")},
-    "STR": {"test": ("sentence1", "sentence2", "score")},
-    "Summarization": {"test": ("text", "human_summaries", "machine_summaries", "relevance")},
-    "BitextMining": {"test": ("sentence1", "sentence2")},
-    "Retrieval": {
-        "corpus": ("id", "text"),
-        "queries": ("id", "text"),
-        "qrels": ("query_id", "corpus_id", "score"),
-    },
-    "Reranking": {
-        "corpus": ("id", "text"),
-        "queries": ("id", "text"),
-        "qrels": ("query_id", "corpus_id", "score"),
-        "top_ranked": ("query_id", "corpus_id"),
-    },
-}
-"""Tables of each task type and the columns that they must have (format `table`)."""
+SAMPLED = 8
+"""Training rows of each class that mteb draws for an experiment."""
 
-OPTIONAL: dict[str, tuple[str, ...]] = {"corpus": ("title",), "queries": ("instruction",)}
-"""Columns that a table may have beside the required ones."""
+MOST_RELEVANT = 2**31
+"""Judgements are whole numbers below this."""
 
-
-@dataclass(frozen=True)
-class Content:
-    """A table seen through the standard names of its columns."""
-
-    entry: DatasetEntry
-    name: str
-    table: Table
-
-    def own(self, column: str) -> str:
-        """Return the user's name of a standard column."""
-        return self.entry.columns.get(column, column)
-
-    def values(self, column: str) -> list[Any]:
-        """Return the values of a standard column."""
-        return self.table.column(self.own(column))
-
-    def has(self, column: str) -> bool:
-        """Return whether the table has a standard column."""
-        return self.own(column) in self.table.columns
-
-    def error(self, what: str, rows: Sequence[int] = (), *, allowed: str = "", do: str = "") -> DataError:
-        """Return an error that names dataset, table, file and rows."""
-        place = self.table.at(rows) if rows else str(self.table.path)
-        return DataError(
-            what, where=f"dataset {self.entry.id!r}, table {self.name!r}, {place}", allowed=allowed, do=do
-        )
+NEIGHBOURS = 5
+"""Training rows that mteb's classifier of several labels compares a text with."""
 
 
 def check(entry: DatasetEntry, tables: Mapping[str, Table]) -> Problem:
-    """Yield what is wrong with the tables of a local dataset (all of them could be read)."""
+    """Yield what is wrong with the tables of a local dataset, those that could be read."""
     contents = {name: Content(entry, name, table) for name, table in tables.items()}
-    complete = True
+    complete: dict[str, Content] = {}
     for name, content in contents.items():
         found = list(_columns(content, TABLES[entry.task_type][name]))
         if not content.table.rows:
             found = [content.error("the table is empty", do="add rows, or take the dataset out of the run")]
-        complete = complete and not found
+        if not found:
+            complete[name] = content
+            yield from row_languages(content)
+            yield from undecided(content)
         yield from found
-    if complete:
-        yield from _CHECKS[entry.task_type](contents)
+    yield from _CHECKS[entry.task_type](complete)
+
+
+def warn(entry: DatasetEntry, tables: Mapping[str, Table]) -> None:
+    """Say what of sound tables may mislead a reader of scores: repeated texts, classes with few rows."""
+    contents = {name: Content(entry, name, table) for name, table in tables.items()}
+    columns = {
+        name: {c: content.values(c) for c in _known_columns(content) if content.has(c)}
+        for name, content in contents.items()
+    }
+    for note, n in repeats.find(entry.task_type, columns).items():
+        log.warning("dataset %r: %s", entry.id, repeats.WORDS[note].format(n=n))
+    if entry.task_type in {"Classification", "MultilabelClassification", "Clustering"}:
+        _warn_labels(entry, contents)
+    if entry.task_type == "Classification":
+        counts = Counter(map(str, contents["train"].values("label")))
+        few = [name for name, n in counts.items() if n < SAMPLED]
+        if few:
+            log.warning(
+                "dataset %r: %d of %d classes have fewer training rows than the %d that mteb draws of each "
+                "for an experiment; %r has %d",
+                entry.id, len(few), len(counts), SAMPLED, few[0], counts[few[0]],
+            )  # fmt: skip
+
+
+def _warn_labels(entry: DatasetEntry, contents: Mapping[str, Content]) -> None:
+    """Warn of labels that differ only in case, and of labels of the test that no training row has."""
+    column = "labels" if entry.task_type == "MultilabelClassification" else "label"
+    names = {
+        table: {
+            n
+            for v in content.values(column)
+            for n in (label_set(v) or [] if column == "labels" else [str(v)])
+        }
+        for table, content in contents.items()
+    }
+    folded: dict[str, str] = {}
+    for name in sorted(set().union(*names.values())):
+        other = folded.setdefault(name.casefold(), name)
+        if other != name:
+            log.warning(
+                "dataset %r: labels that differ only in case are different classes: %r, %r",
+                entry.id, other, name,
+            )  # fmt: skip
+    unknown = sorted(names["test"] - names.get("train", names["test"]))
+    if unknown:
+        log.warning(
+            "dataset %r: %d labels of the test have no training row, so no text can be given them: %s",
+            entry.id, len(unknown), ", ".join(unknown[:5]),
+        )  # fmt: skip
+
+
+def _known_columns(content: Content) -> tuple[str, ...]:
+    kind = content.entry.task_type
+    return (*TABLES[kind][content.name], *optional(kind, content.name))
 
 
 def _columns(content: Content, required: Sequence[str]) -> Problem:
-    for column in required:
+    wanted = (*required, *optional(content.entry.task_type, content.name))
+    for column in wanted:
         own = content.own(column)
-        if own in content.table.columns:
+        # An optional column is only missed where the entry names it.
+        if own in content.table.columns or (column not in required and own == column):
             continue
         named = f"{own!r} (for {column!r})" if own != column else repr(column)
         near = suggest(own, content.table.columns)
@@ -96,140 +129,94 @@ def _columns(content: Content, required: Sequence[str]) -> Problem:
         )
 
 
-def _rows(values: Sequence[Any], wrong: Callable[[Any], bool]) -> list[int]:
-    return [i for i, value in enumerate(values) if wrong(value)]
-
-
-def texts(content: Content, column: str) -> Problem:
-    """Yield null, non-text and empty values of a column of texts."""
-    values = content.values(column)
-    own = content.own(column)
-    for what, wrong in (
-        ("is null", lambda v: v is None),
-        ("is not text", lambda v: v is not None and not isinstance(v, str)),
-        ("is an empty text", lambda v: isinstance(v, str) and not v.strip()),
-        ("holds half a surrogate pair, which is no character", _halved),
-    ):
-        if rows := _rows(values, wrong):
-            yield content.error(f"a value of column {own!r} {what}", rows, do="fill it in or remove the row")
-
-
-def _halved(value: Any) -> bool:
-    """Return whether a text holds a lone surrogate: JSON can write one, no table can hold it."""
-    return isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value)
-
-
-def optional_texts(content: Content, column: str) -> Problem:
-    """Yield values of a column that are no text, where a value may be empty or missing."""
-    wrong = content.has(column) and _rows(
-        content.values(column), lambda v: not isinstance(v, str | None) or _halved(v)
-    )
-    if rows := wrong or []:
-        yield content.error(
-            f"a value of column {content.own(column)!r} is not text", rows, do="use an empty text instead"
-        )
-
-
-def number(value: Any) -> float:
-    """Return a number, or NaN for what is none."""
-    if isinstance(value, bool) or value is None:
-        return math.nan
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return math.nan
-
-
-def ratings(content: Content, column: str) -> Problem:
-    """Yield ratings that are no numbers, lie outside the scale, or are all the same."""
-    values = [number(v) for v in content.values(column)]
-    own = content.own(column)
-    if rows := _rows(values, lambda v: not math.isfinite(v)):
-        yield content.error(f"a rating in column {own!r} is not a number", rows)
-        return
-    yield from _scale(content, own, values)
-    if len(set(values)) == 1:
-        yield content.error(
-            f"all ratings in column {own!r} are equal", do="a correlation needs at least two values"
-        )
-
-
-def _scale(content: Content, own: str, values: Sequence[float]) -> Problem:
-    low = -math.inf if content.entry.min_score is None else content.entry.min_score
-    high = math.inf if content.entry.max_score is None else content.entry.max_score
-    if low < high and (rows := _rows(values, lambda v: not low <= v <= high)):
-        yield content.error(
-            f"a rating in column {own!r} lies outside the scale: {values[rows[0]]:g}",
-            rows,
-            allowed=f"{low:g} to {high:g} (`min_score` and `max_score` of the entry)",
-            do="correct the rating or the scale",
-        )
-
-
-def _no_label(value: Any) -> bool:
-    return isinstance(value, bool) or not isinstance(value, str | int) or value == "" or _halved(value)
-
-
-def labels(content: Content, column: str, *, classes: int = 2) -> Problem:
-    """Yield labels that are no names or whole numbers, and tables with too few classes."""
-    values = content.values(column)
-    own = content.own(column)
-    if rows := _rows(values, _no_label):
-        yield content.error(
-            f"a label in column {own!r} is missing or of a wrong type", rows,
-            allowed="a name or a whole number",
-        )  # fmt: skip
-    elif (n := len(set(values))) < classes:
-        yield content.error(
-            f"column {own!r} holds {n} class{'es' if n > 1 else ''}",
-            allowed=f"at least {classes}",
-            do="add rows of another class",
-        )
-
-
 def _classification(contents: Mapping[str, Content]) -> Problem:
-    wrong = False
+    sound = []
     for content in contents.values():
-        found = [*texts(content, "text"), *labels(content, "label")]
-        wrong = wrong or bool(found)
+        yield from texts(content, "text")
+        found = list(labels(content, "label"))
         yield from found
-    if not wrong:
-        train, test = (list(map(str, contents[t].values("label"))) for t in ("train", "test"))
-        if rows := _rows(test, lambda v: v not in set(train)):
-            yield contents["test"].error(
-                f"the label {test[rows[0]]!r} does not occur in table 'train'",
-                rows,
-                allowed=", ".join(sorted(set(train))),
-                do=suggest(test[rows[0]], set(train)) or "add training rows of this class",
-            )
+        sound += [] if found else [content]
+    names = {c.name: list(map(str, c.values("label"))) for c in sound}
+    alike = list(same_look(sound, [list(enumerate(of)) for of in names.values()]))
+    yield from alike
+    if not alike and len(names) == 2:
+        yield from _untrained(contents["test"], names["test"], set(names["train"]))
+        yield from _binary(contents["test"], len(set(names["test"])))
+
+
+def _binary(content: Content, n: int) -> Problem:
+    """Yield an average precision that mteb does not give, since it is one of two classes."""
+    score = content.entry.main_score
+    if score in {"ap", "ap_weighted"} and n != 2:
+        yield content.error(
+            f"{score!r} is not defined for the {n} classes of column {content.own('label')!r}",
+            allowed="two classes in the test table",
+            do="choose another `main_score`, such as accuracy",
+        )
+
+
+def _untrained(content: Content, names: Sequence[str], trained: set[str]) -> Problem:
+    for name in dict.fromkeys(n for n in names if n not in trained):
+        yield content.error(
+            f"the label {name!r} does not occur in table 'train'",
+            rows_where(names, lambda v, name=name: v == name),  # type: ignore[misc]
+            allowed=", ".join(sorted(trained)),
+            do=suggest(name, trained) or "add training rows of this class",
+        )
 
 
 def label_set(value: Any) -> list[str] | None:
     """Return the labels of a row: a list, or names separated by `;`; None for anything else."""
     if isinstance(value, str):
-        return [part.strip() for part in value.split(";") if part.strip()]
-    if isinstance(value, list | tuple) and all(isinstance(v, str | int) for v in value):
-        return [str(v) for v in value]
+        return list(dict.fromkeys(part.strip() for part in value.split(";") if shows(part)))
+    if isinstance(value, list | tuple) and all(_is_label(v) for v in value):
+        return list(dict.fromkeys(str(v) for v in value))
     return None
 
 
+def _is_label(value: Any) -> bool:
+    if isinstance(value, str):
+        return shows(value) and not halved(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _multilabel(contents: Mapping[str, Content]) -> Problem:
+    sets: dict[str, list[list[str]]] = {}
     for name, content in contents.items():
         yield from texts(content, "text")
-        sets = [label_set(v) for v in content.values("labels")]
-        if rows := _rows(sets, lambda v: v is None):
+        found = [label_set(v) for v in content.values("labels")]
+        if rows := rows_where(found, lambda v: v is None):
             yield content.error(
                 "a value of the labels' column is not a list of labels",
                 rows,
                 allowed="a list, or names separated by `;`",
             )
-        elif name == "train" and len({label for s in sets if s for label in s}) < 2:
-            yield content.error("the training rows hold fewer than two labels", allowed="at least 2")
+        else:
+            sets[name] = [s or [] for s in found]
+            yield from _enough_labels(content, sets[name])
+    flat = {name: [(i, label) for i, s in enumerate(of) for label in s] for name, of in sets.items()}
+    yield from same_look([contents[name] for name in flat], list(flat.values()))
+
+
+def _enough_labels(content: Content, sets: Sequence[Sequence[str]]) -> Problem:
+    n = len({label for s in sets for label in s})
+    if n < 2:
+        what = "the training rows hold" if content.name == "train" else "the test rows hold"
+        yield content.error(f"{what} fewer than two labels", allowed="at least 2")
+    labelled = sum(bool(s) for s in sets)
+    if n >= 2 and content.name == "train" and labelled < NEIGHBOURS:
+        yield content.error(
+            f"{labelled} training rows have a label",
+            allowed=f"at least {NEIGHBOURS}: mteb compares a text with so many neighbours",
+            do="add rows",
+        )
 
 
 def _clustering(contents: Mapping[str, Content]) -> Problem:
-    yield from texts(contents["test"], "text")
-    yield from labels(contents["test"], "label")
+    content = contents["test"]
+    yield from texts(content, "text")
+    found = list(labels(content, "label"))
+    yield from found or same_look([content], [list(enumerate(map(str, content.values("label"))))])
 
 
 def _sentences(content: Content) -> Problem:
@@ -243,7 +230,7 @@ def _pairs(contents: Mapping[str, Content]) -> Problem:
     content = contents["test"]
     yield from _sentences(content)
     values = [str(v) for v in content.values("label")]
-    if rows := _rows(values, lambda v: v not in {"0", "1"}):
+    if rows := rows_where(values, lambda v: v not in {"0", "1"}):
         yield content.error(
             f"a label in column {content.own('label')!r} is {values[rows[0]]!r}",
             rows,
@@ -266,25 +253,27 @@ def _summaries(contents: Mapping[str, Content]) -> Problem:
     content = contents["test"]
     yield from texts(content, "text")
     for column in ("human_summaries", "machine_summaries"):
-        if rows := _rows(content.values(column), lambda v: not _texts_list(v)):
+        if rows := rows_where(content.values(column), lambda v: not _texts_list(v)):
             yield content.error(
                 f"a value of column {content.own(column)!r} is not a list of texts",
                 rows,
                 allowed="a list of at least one text, none of them empty (JSON lines or Parquet)",
             )
-            return
-    own = content.own("relevance")
-    machine = content.values("machine_summaries")
+    yield from _relevance(content, content.own("relevance"))
+
+
+def _relevance(content: Content, own: str) -> Problem:
+    n = [len(v) if isinstance(v, list) else 0 for v in content.values("machine_summaries")]
     rated = [[number(r) for r in v] if isinstance(v, list) else [] for v in content.values("relevance")]
-    if rows := [i for i, r in enumerate(rated) if len(r) != len(machine[i])]:
+    if rows := [i for i, r in enumerate(rated) if len(r) != n[i] and n[i]]:
         yield content.error(f"column {own!r} needs one rating for each machine summary", rows)
-    elif rows := _rows(rated, lambda v: not all(map(math.isfinite, v))):
+    elif rows := rows_where(rated, lambda v: not all(map(math.isfinite, v))):
         yield content.error(f"a rating in column {own!r} is not a number", rows)
     elif all(len(set(r)) == 1 for r in rated):
         yield content.error(f"all ratings in column {own!r} are equal within their row")
-    else:
+    elif all(rated):
         worst = [max(r, key=lambda v: abs(v - _middle(content.entry))) for r in rated]
-        yield from _scale(content, own, worst)
+        yield from scale(content, own, worst)
 
 
 def _middle(entry: DatasetEntry) -> float:
@@ -296,13 +285,13 @@ def _texts_list(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(v, str) and bool(v.strip()) and not _halved(v) for v in value)
+        and all(isinstance(v, str) and shows(v) and not halved(v) for v in value)
     )
 
 
 def _ids(content: Content) -> Problem:
     values = content.values("id")
-    if rows := _rows(values, lambda v: not isinstance(v, str | int) or not str(v).strip() or _halved(v)):
+    if rows := rows_where(values, lambda v: not isinstance(v, str | int) or not shows(str(v)) or halved(v)):
         yield content.error("an id is missing or of a wrong type", rows, allowed="text or a whole number")
         return
     first: dict[str, int] = {}
@@ -316,7 +305,7 @@ def _ids(content: Content) -> Problem:
 
 def _known(content: Content, column: str, known: set[str], other: str) -> Problem:
     values = [str(v) for v in content.values(column)]
-    if rows := _rows(values, lambda v: v not in known):
+    if rows := rows_where(values, lambda v: v not in known):
         yield content.error(
             f"column {content.own(column)!r} names {values[rows[0]]!r}, which table {other!r} does not hold",
             rows,
@@ -325,21 +314,27 @@ def _known(content: Content, column: str, known: set[str], other: str) -> Proble
 
 
 def _retrieval(contents: Mapping[str, Content]) -> Problem:
-    corpus, queries, qrels = (contents[t] for t in ("corpus", "queries", "qrels"))
-    for content in (corpus, queries):
+    corpus, queries, qrels = (contents.get(t) for t in ("corpus", "queries", "qrels"))
+    for content in (c for c in (corpus, queries) if c is not None):
         yield from _ids(content)
         yield from texts(content, "text")
-    yield from optional_texts(corpus, "title")
-    if queries.has("instruction"):
+    if corpus is not None:
+        yield from optional_texts(corpus, "title")
+    if queries is not None and queries.has("instruction"):
         yield from texts(queries, "instruction")
-    known = {c.name: {str(v) for v in c.values("id")} for c in (corpus, queries)}
-    for name in ("qrels", "top_ranked"):
-        if name in contents:
-            yield from _known(contents[name], "query_id", known["queries"], "queries")
-            yield from _known(contents[name], "corpus_id", known["corpus"], "corpus")
-            yield from _covered(contents[name], queries)
+    for content in (contents[t] for t in ("qrels", "top_ranked") if t in contents):
+        for column, other in (("query_id", queries), ("corpus_id", corpus)):
+            if other is not None:
+                yield from _known(content, column, set(map(str, other.values("id"))), other.name)
+        if queries is not None:
+            yield from _covered(content, queries)
+    if qrels is not None:
+        yield from _judgements(qrels)
+
+
+def _judgements(qrels: Content) -> Problem:
     scores = [number(v) for v in qrels.values("score")]
-    if rows := _rows(scores, lambda v: not (v >= 0 and v == int(v)) if math.isfinite(v) else True):
+    if rows := rows_where(scores, lambda v: not (0 <= v < MOST_RELEVANT and v == int(v))):
         yield qrels.error(
             f"a score in column {qrels.own('score')!r} is not a whole number of 0 or more", rows,
             allowed="0 for not relevant, 1 or more for relevant",
@@ -366,22 +361,27 @@ def _covered(content: Content, queries: Content) -> Problem:
     if content.name == "qrels":
         given = [q for q, s in zip(given, content.values("score"), strict=True) if number(s) > 0]
     there = set(map(str, given))
-    if rows := _rows(queries.values("id"), lambda v: str(v) not in there):
+    if rows := rows_where(queries.values("id"), lambda v: str(v) not in there):
         what = "relevant document" if content.name == "qrels" else "candidate"
         yield queries.error(
             f"a query has no {what} in table {content.name!r}", rows, do="add one or remove the query"
         )
 
 
+def _one(check_one: Callable[[Mapping[str, Content]], Problem]) -> Callable[[Mapping[str, Content]], Problem]:
+    """Return a check of types with one table, which does nothing where that lacks columns."""
+    return lambda contents: check_one(contents) if contents else iter(())
+
+
 _CHECKS: dict[str, Callable[[Mapping[str, Content]], Problem]] = {
     "Classification": _classification,
     "MultilabelClassification": _multilabel,
-    "Clustering": _clustering,
-    "PairClassification": _pairs,
-    "STS": _rated,
-    "STR": _rated,
-    "Summarization": _summaries,
-    "BitextMining": _bitext,
+    "Clustering": _one(_clustering),
+    "PairClassification": _one(_pairs),
+    "STS": _one(_rated),
+    "STR": _one(_rated),
+    "Summarization": _one(_summaries),
+    "BitextMining": _one(_bitext),
     "Retrieval": _retrieval,
     "Reranking": _retrieval,
 }

@@ -72,9 +72,12 @@ class DatasetEntry(Strict):
     encoding: str = Field(
         default="utf-8", description="Encoding of local text files, by Python's name (`cp1252`, `latin-1`)."
     )
-    columns: dict[str, str] = Field(
+    columns: dict[str, str | dict[str, str]] = Field(
         default={},
-        description="Your column for each standard column (`text`, `label`, `sentence1`, ...).",
+        description=(
+            "Your column for each standard column (`text`, `label`, `sentence1`, ...); where tables differ, "
+            "by table: `{train: {text: body}, test: {text: words}}`."
+        ),
     )
     translate_dataset: TranslateDataset | None = Field(
         default=None,
@@ -122,6 +125,13 @@ class DatasetEntry(Strict):
         default=None, description="Distinct texts of the evaluated splits, where known."
     )
     description: str = Field(default="", description="What it is and where it comes from.")
+
+    def column(self, table: str, standard: str) -> str:
+        """Return the user's name of a standard column of a table."""
+        for names in (self.columns.get(table), self.columns):
+            if isinstance(names, dict) and isinstance(found := names.get(standard), str):
+                return found
+        return standard
 
 
 class ModelSource(Strict):

@@ -16,8 +16,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from stressbed.config.catalogue import KINDS, Catalogue
-from stressbed.config.check_datasets import FILES
-from stressbed.config.check_tables import OPTIONAL, TABLES
+from stressbed.config.check_files import FILES
+from stressbed.config.content import TABLES
 from stressbed.config.entries import (
     DatasetEntry,
     EmbedderEntry,
@@ -68,8 +68,10 @@ LOCAL = """
 ### Local files
 
 Tables by `files:`, with the columns that each must have. `columns:` maps these names to yours. CSV
-and TSV files have a header; JSON lines (`.jsonl`) and Parquet files may hold lists. Optional:
-{optional}.
+and TSV files have a header; JSON lines (`.jsonl`) and Parquet files may hold lists. In TSV a quotation
+mark is a character like any other. Optional: `title` of `corpus`, `instruction` of `queries`; in tables
+with texts `language`, that of a row, or `language1` and `language2` where a row is a pair; each is one of
+the entry's `languages`.
 
 | task type | tables and columns |
 |---|---|
@@ -182,9 +184,8 @@ def _local_files() -> str:
         f"| {kind} | {'; '.join(f'`{t}`: ' + ', '.join(c) for t, c in tables.items())} |"
         for kind, tables in TABLES.items()
     ]
-    optional = ", ".join(f"`{c}` of `{t}`" for t, columns in OPTIONAL.items() for c in columns)
     formats = ", ".join(f"`{f}` ({', '.join(kinds)})" for f, (kinds, _) in FILES.items())
-    return LOCAL.format(rows="\n".join(rows), optional=optional, formats=formats)
+    return LOCAL.format(rows="\n".join(rows), formats=formats)
 
 
 def _dataset_row(e: DatasetEntry) -> tuple[str, ...]:

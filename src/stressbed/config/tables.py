@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
+import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from stressbed.errors import DataError, suggest
+
+log = logging.getLogger("stressbed")
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,11 @@ class Table:
     def column(self, name: str) -> list[Any]:
         """Return a column's values."""
         return [row[name] for row in self.rows]
+
+    def select(self, rows: Sequence[int]) -> Table:
+        """Return the table with the given rows (counted from 0) alone; they keep their numbers."""
+        kept = [self.rows[i] for i in rows]
+        return Table(self.path, self.columns, kept, [self.numbers[i] for i in rows], self.unit)
 
 
 def read_table(path: Path, encoding: str = "utf-8") -> Table:
@@ -97,33 +107,147 @@ def _siblings(path: Path) -> Iterator[Path]:
     return path.parent.iterdir() if path.parent.is_dir() else iter(())
 
 
-def _csv(path: Path, encoding: str, delimiter: str = ",") -> Table:
-    rows: list[dict[str, Any]] = []
-    numbers: list[int] = []
-    csv.field_size_limit(2**31 - 1)
-    with path.open(encoding=encoding, newline="") as f:
-        reader = csv.reader(f, delimiter=delimiter, strict=True)
-        try:
-            columns = next(reader, [])
-            _check_header(columns, path, delimiter)
-            for cells in reader:
-                if not cells:
-                    continue
-                if len(cells) != len(columns):
-                    raise DataError(
-                        f"a row has {len(cells)} fields, the header has {len(columns)}",
-                        where=f"{path}, line {reader.line_num}",
-                        do="put fields that hold the separator in double quotes",
-                    )
-                rows.append(dict(zip(columns, cells, strict=True)))
-                numbers.append(reader.line_num)
-        except csv.Error as e:
-            raise DataError(f"the file is not valid CSV: {e}", where=f"{path}, line {reader.line_num}") from e
-    return Table(path, columns, rows, numbers, "line")
+def lines_of(path: Path, encoding: str) -> list[str]:
+    """Return a file's lines; only line feeds part them, with or without a carriage return.
+
+    Raises:
+        DataError: The file is missing, unreadable, or not in this encoding.
+    """
+    with reading(path):
+        text = path.read_bytes().decode(without_bom(encoding))
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+Rows = list[tuple[int, list[str]]]
+"""Line and cells of each row, the header first."""
+
+
+def _csv(path: Path, encoding: str) -> Table:
+    start = 1
+    try:
+        rows: Rows = []
+        for start, cells in _separated(path, encoding, ",", csv.QUOTE_MINIMAL):
+            rows.append((start, cells))
+    except csv.Error as e:
+        # The reader counts from 1 when nothing was read; else the row after the last one is at fault.
+        opens = _opening(path, encoding, start if rows else 1)
+        raise DataError(
+            f"the file is not valid CSV: {e}; a quotation mark opens on line {opens}",
+            where=f"{path}, line {opens}",
+            do="close it, or write each quotation mark of a text twice and put quotation marks around it",
+        ) from e
+    table = _table(path, rows, ",")
+    for line, cells in rows[1:]:
+        _look_swallowed(path, line, cells)
+    return table
 
 
 def _tsv(path: Path, encoding: str) -> Table:
-    return _csv(path, encoding, "\t")
+    """Return a table of which tabs and line ends are the only marks: a quotation mark is a character.
+
+    Few programs that write such files quote, and texts begin with quotation marks often; read as CSV is, such
+    a text would swallow the rows up to the next mark. A file that is quoted throughout is read as such.
+    """
+    plain = list(_separated(path, encoding, "\t", csv.QUOTE_NONE))
+    if not any('"' in cell for _, cells in plain for cell in cells):
+        return _table(path, plain, "\t")
+    try:
+        quoted = list(_separated(path, encoding, "\t", csv.QUOTE_MINIMAL))
+    except csv.Error:
+        return _table(path, plain, "\t")
+    fits = len(quoted) == len(plain) and _quoted_throughout(plain)
+    return _table(path, quoted if _even(quoted) and (fits or not _even(plain)) else plain, "\t")
+
+
+def _even(rows: Rows) -> bool:
+    """Return whether all rows have as many cells as the header."""
+    return len({len(cells) for _, cells in rows}) == 1
+
+
+def _quoted_throughout(rows: Rows) -> bool:
+    """Return whether a program quoted the file: its header, or just the cells that hold a mark, in twos."""
+    if all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in rows[0][1]):
+        return True
+    marked = [cell for _, cells in rows for cell in cells if '"' in cell]
+    return all(_QUOTED.fullmatch(cell) and '""' in cell[1:-1] for cell in marked)
+
+
+def _separated(path: Path, encoding: str, delimiter: str, quoting: Any) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of each row that is not empty.
+
+    Raises:
+        csv.Error: Quotation marks do not fit together.
+    """
+    csv.field_size_limit(2**31 - 1)
+    with path.open(encoding=encoding, newline="") as f:
+        reader = csv.reader(f, delimiter=delimiter, quoting=quoting, strict=True)
+        start = 1
+        for cells in reader:
+            if cells:
+                yield start, cells
+            start = reader.line_num + 1
+
+
+def _table(path: Path, rows: Rows, delimiter: str) -> Table:
+    """Return the table of rows that all have the header's width.
+
+    Raises:
+        DataError: The header or a row's width is wrong.
+    """
+    columns = rows[0][1] if rows else []
+    _check_header(columns, path, delimiter)
+    odd = [(line, len(cells)) for line, cells in rows[1:] if len(cells) != len(columns)]
+    if odd:
+        raise _ragged(path, odd, len(columns), delimiter)
+    numbers = [line for line, _ in rows[1:]]
+    return Table(path, columns, [dict(zip(columns, c, strict=True)) for _, c in rows[1:]], numbers, "line")
+
+
+def _ragged(path: Path, odd: Sequence[tuple[int, int]], n: int, delimiter: str) -> DataError:
+    """Return the error of rows (line, number of fields) that do not fit the header."""
+    others = ", ".join(str(line) for line, _ in odd[1:6])
+    more = f"; other rows do not fit either: lines {others}" if others else ""
+    return DataError(
+        f"a row has {odd[0][1]} fields, the header has {n}{more}{' ...' if len(odd) > 6 else ''}",
+        where=f"{path}, line {odd[0][0]}",
+        do="put fields that hold the separator in double quotes"
+        if delimiter == ","
+        else "take tabs and line ends out of the texts, or keep them as JSON lines",
+    )
+
+
+def _opening(path: Path, encoding: str, start: int) -> int:
+    """Return the line, from `start` on, on which a quotation mark opens that is not closed rightly."""
+    with path.open(encoding=encoding, newline="") as f:
+        text = "".join(itertools.islice(f, start - 1, None))
+    at = 0
+    while at < len(text):
+        quoted = text[at] == '"'
+        field = (_QUOTED if quoted else _PLAIN).match(text, at)
+        end = len(text) if field is None else field.end()
+        if quoted and (field is None or text[end : end + 1] not in {",", "\r", "\n", ""}):
+            break
+        at = end + 1
+    return start + text.count("\n", 0, at)
+
+
+_QUOTED = re.compile('"[^"]*(?:""[^"]*)*"')
+"""A field in quotation marks; two of them stand for one."""
+
+_PLAIN = re.compile(r"[^,\r\n]*")
+
+
+def _look_swallowed(path: Path, line: int, cells: Sequence[str]) -> None:
+    """Warn where a field in quotation marks holds what looks like the end of one row and others after it."""
+    for i, cell in enumerate(cells):
+        first = cell.partition("\n")[0] if "\n" in cell else ""
+        parts = first.split(",")
+        if len(parts) == len(cells) - i > 1 and all(p and p == p.strip() for p in parts[1:]):
+            log.warning(
+                "%s, line %d: a text in quotation marks goes on over the line's end, and this line alone "
+                "would be a row of %d fields; if it is one, write the quotation mark twice",
+                path, line, len(cells),
+            )  # fmt: skip
 
 
 def _check_header(columns: list[str], path: Path, delimiter: str) -> None:
@@ -143,24 +267,41 @@ def _check_header(columns: list[str], path: Path, delimiter: str) -> None:
 def _jsonl(path: Path, encoding: str) -> Table:
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
-    with path.open(encoding=encoding) as f:
-        for number, line in enumerate(f, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError as e:
-                raise DataError(f"not valid JSON: {e.msg}", where=f"{path}, line {number}") from e
-            if not isinstance(row, dict):
-                raise DataError(
-                    f"a line holds a {type(row).__name__}",
-                    where=f"{path}, line {number}",
-                    allowed="one JSON object per line",
-                )
-            rows.append(row)
-            numbers.append(number)
+    for number, line in enumerate(lines_of(path, encoding), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line, object_pairs_hook=_object)
+        except json.JSONDecodeError as e:
+            raise DataError(f"not valid JSON: {e.msg}", where=f"{path}, line {number}") from e
+        except _TwiceError as e:
+            raise DataError(
+                f"the key {e.args[0]!r} stands twice in an object",
+                where=f"{path}, line {number}",
+                do="keep one of them",
+            ) from e
+        if not isinstance(row, dict):
+            raise DataError(
+                f"a line holds a {type(row).__name__}",
+                where=f"{path}, line {number}",
+                allowed="one JSON object per line",
+            )
+        rows.append(row)
+        numbers.append(number)
     columns = list(dict.fromkeys(key for row in rows for key in row))
     return Table(path, columns, [{c: row.get(c) for c in columns} for row in rows], numbers, "line")
+
+
+class _TwiceError(ValueError):
+    """A key stands twice in a JSON object: the parser would keep the last one silently."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _TwiceError(next(key for key in keys if keys.count(key) > 1))
+    return found
 
 
 def _parquet(path: Path, _encoding: str) -> Table:

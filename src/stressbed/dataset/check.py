@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stressbed.dataset.layout import columns_of, is_retrieval, label_of
+from stressbed.dataset import repeats
+from stressbed.dataset.layout import columns_of, is_parallel, is_retrieval, label_of
 from stressbed.dataset.parts import Part
 from stressbed.errors import DataError
+from stressbed.visible import shows
 
 
 def check(task: Any, parts: list[Part], dataset: str, *, local: bool) -> None:
@@ -71,7 +73,7 @@ def _check_texts(part: Part, name: str, column: str, dataset: str, *, local: boo
                     where=part.where(dataset, name, row),
                     do="remove the row or fill in its text",
                 )
-            if not text.strip():
+            if not shows(text):
                 empty += 1
                 if local:
                     raise DataError(
@@ -147,6 +149,51 @@ def _count_untrained(task: Any, parts: list[Part]) -> None:
         part.note(
             "classes_without_training_rows", len(_classes(task, part) - _classes(task, train[part.subset]))
         )
+
+
+def count_repeats(task: Any, parts: list[Part], task_type: str) -> None:
+    """Count texts that stand more than once with different answers, in each part's notes."""
+    train = {p.subset: p for p in parts if p.split == getattr(task, "train_split", None)}
+    for part in parts:
+        names, of_train = _names(task), train.get(part.subset)
+        alone = not any(p.subset == part.subset and p is not part for p in parts)
+        if not names or (of_train is part and not alone):
+            continue
+        tables = {"test": part} if of_train in (None, part) else {"test": part, "train": of_train}
+        columns = (
+            _retrieval_columns(part)
+            if is_retrieval(task)
+            else {n: {ours: p.tables["rows"][c][:] for c, ours in names.items()} for n, p in tables.items()}
+        )
+        for note, n in repeats.find(task_type, columns).items():
+            part.note(note, n)
+
+
+def _names(task: Any) -> dict[str, str]:
+    """Return the standard name of each column with texts or answers; nothing where rows are no items."""
+    from mteb import abstasks as a
+
+    if is_retrieval(task):
+        return {"id": "id"}
+    if is_parallel(task) or isinstance(task, a.AbsTaskClusteringLegacy | a.AbsTaskSummarization):
+        return {}
+    columns, label = columns_of(task), label_of(task)
+    if isinstance(task, a.AbsTaskMultilabelClassification):
+        return {columns[0]: "text", str(label): "labels"}
+    if len(columns) == 1:
+        return {columns[0]: "text", str(label): "label"}
+    answer = {str(label): "label"} if label else {"score": "score"}
+    pair = {columns[0]: "sentence1", columns[1]: "sentence2"}
+    return pair if isinstance(task, a.AbsTaskBitextMining) else {**pair, **answer}
+
+
+def _retrieval_columns(part: Part) -> dict[str, dict[str, Any]]:
+    own = {"query-id": "query_id", "corpus-id": "corpus_id"}
+    return {
+        name: {own.get(c, c): table[c][:] for c in table.column_names}
+        for name, table in part.tables.items()
+        if name in {"corpus", "queries", "qrels"}
+    }
 
 
 def _classes(task: Any, part: Part) -> set[Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stressbed.config.tables import lines_of
 from stressbed.errors import DataError
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from stressbed.config.entries import DatasetEntry
 
 LABEL = "__label__"
+FASTTEXT = re.compile(rf"{LABEL}(?P<label>\S+)\s+(?P<text>\S.*)")
+"""A line of a `fasttext` file, without blanks around."""
 
 
 def _needs(
@@ -32,22 +36,6 @@ def _needs(
             where=f"dataset {entry.id!r}, key 'task_type'",
             allowed=", ".join(task_types),
         )
-
-
-def lines_of(path: Path, encoding: str) -> list[str]:
-    """Return a file's lines; only line feeds part them, with or without a carriage return.
-
-    Raises:
-        DataError: The file is not in this encoding.
-    """
-    try:
-        return [line.removesuffix("\r") for line in path.read_bytes().decode(encoding).split("\n")]
-    except UnicodeDecodeError as e:
-        raise DataError(
-            f"the file is not in the encoding {encoding}: {e.reason} at byte {e.start}",
-            where=str(path),
-            do="name its `encoding` in the catalogue entry (`cp1252`, say), or save it as UTF-8",
-        ) from None
 
 
 def lee(entry: DatasetEntry, paths: Mapping[str, Path]) -> pd.DataFrame:
@@ -77,7 +65,14 @@ def lee(entry: DatasetEntry, paths: Mapping[str, Path]) -> pd.DataFrame:
             "at least 3 documents are needed for pairs",
             where=f"dataset {entry.id!r}, row_limit and max_words",
         )
-    pairs = [(documents[i], documents[j], matrix[i][j]) for i, j in itertools.combinations(kept, 2)]
+    try:
+        pairs = [
+            (documents[i], documents[j], float(matrix[i][j])) for i, j in itertools.combinations(kept, 2)
+        ]
+    except ValueError as e:
+        raise DataError(
+            f"the matrix holds no number: {e}", where=f"dataset {entry.id!r}: {paths['ratings']}"
+        ) from None
     return pd.DataFrame(pairs, columns=["sentence1", "sentence2", "score"])
 
 
@@ -85,7 +80,7 @@ def _short_enough(entry: DatasetEntry, text: str) -> bool:
     return entry.max_words is None or len(text.split()) <= entry.max_words
 
 
-def _matrix(entry: DatasetEntry, path: Path) -> list[list[float]]:
+def _matrix(entry: DatasetEntry, path: Path) -> list[list[str]]:
     rows = [line.split() for line in lines_of(path, entry.encoding) if line.strip()]
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows):
@@ -93,10 +88,7 @@ def _matrix(entry: DatasetEntry, path: Path) -> list[list[float]]:
                 f"the matrix has {len(rows)} rows, but this row {len(row)} values",
                 where=f"dataset {entry.id!r}: {path}, row {number}",
             )
-    try:
-        return [[float(v) for v in row] for row in rows]
-    except ValueError as e:
-        raise DataError(f"the matrix holds no number: {e}", where=f"dataset {entry.id!r}: {path}") from None
+    return rows
 
 
 def fasttext(entry: DatasetEntry, paths: Mapping[str, Path]) -> dict[str, pd.DataFrame]:
@@ -117,15 +109,15 @@ def fasttext(entry: DatasetEntry, paths: Mapping[str, Path]) -> dict[str, pd.Dat
     for number, line in enumerate(lines_of(paths["all"], entry.encoding), 1):
         if not line.strip():
             continue
-        label, _, text = line.strip().partition(" ")
-        if not label.startswith(LABEL) or not text.strip():
+        match = FASTTEXT.fullmatch(line.strip())
+        if match is None:
             raise DataError(
                 "a line must be a label, a blank and a text",
                 where=f"dataset {entry.id!r}: {paths['all']}, line {number}",
                 allowed=f"{LABEL}NAME the text",
             )
-        if _short_enough(entry, text):
-            rows.append((text.strip(), label.removeprefix(LABEL)))
+        if _short_enough(entry, match["text"]):
+            rows.append((match["text"], match["label"]))
     if entry.row_limit:
         try:
             kept = draw_stratified([label for _, label in rows], entry.row_limit, generator("all", "all"))

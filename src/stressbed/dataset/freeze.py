@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shutil
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from stressbed.dataset import VERSION
+from stressbed.dataset import VERSION, rowlanguages
 from stressbed.dataset.layout import PARALLEL, is_parallel, language_of, slots
 from stressbed.dataset.parts import Part, contents, parts_of
 from stressbed.dataset.quiet import quiet
@@ -99,7 +100,7 @@ def _copy(kept: Path, entry: DatasetEntry, out: Path) -> dict[str, Any]:
 
 def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str, Any]:
     quiet()
-    from stressbed.dataset.check import check
+    from stressbed.dataset.check import check, count_repeats
     from stressbed.dataset.limit import limit_rows, sample_corpus
 
     manifest = _head(entry)
@@ -113,13 +114,18 @@ def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str,
         parts = limit_rows(task, parts, entry.row_limit, entry.id)
     if entry.corpus_sample is not None:
         parts = [sample_corpus(part, entry.corpus_sample) for part in parts]
+    spoken = {(p.subset, p.split): rowlanguages.split_off(p) for p in parts if not entry.task}
     check(task, parts, entry.id, local=entry.task is None)
+    count_repeats(task, parts, entry.task_type)
     install(task, {(p.subset, p.split): p.tables for p in parts})
     manifest["sides"] = {f"{s.split}.{s.field}": s.side for s in slots(task)}
     if is_parallel(task):
         _parallel_languages(manifest, task)
     for slot in slots(task):
-        language_of(manifest, slot)  # raises where the catalogue leaves it open
+        if not rowlanguages.covers(slot, spoken):
+            language_of(manifest, slot)  # raises where the catalogue leaves it open
+    for part in parts:
+        rowlanguages.add(part, spoken.get((part.subset, part.split), {}))
     return write_frozen(manifest, parts, Path(out))
 
 
@@ -231,6 +237,11 @@ def _retrieval_tables(tables: dict[str, pd.DataFrame]) -> dict[str, Any]:
     return found
 
 
+_NUMBER = re.compile("-?[0-9]+")
+LARGEST = 2**63
+"""Labels that are larger numbers count as names: no table holds them."""
+
+
 def _label_numbers(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return tables whose class names are numbers, in the order of their sorted names.
 
@@ -239,9 +250,9 @@ def _label_numbers(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     if not all("label" in t for t in tables.values()):
         return tables
     names = {v for t in tables.values() for v in t["label"]}
-    if all(isinstance(v, int) for v in names):
+    if all(isinstance(v, int) and abs(v) < LARGEST for v in names):
         return tables
-    if all(str(v).lstrip("-").isdigit() for v in names):
+    if all(_NUMBER.fullmatch(str(v)) and abs(int(v)) < LARGEST for v in names):
         return {n: t.assign(label=[int(v) for v in t["label"]]) for n, t in tables.items()}
     number = {name: i for i, name in enumerate(sorted(map(str, names)))}
     return {n: t.assign(label=[number[str(v)] for v in t["label"]]) for n, t in tables.items()}

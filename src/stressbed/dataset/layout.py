@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stressbed.errors import DataError
+from stressbed.visible import shows
 
 PARALLEL = "parallel"
 """Subset of bitext tasks whose languages are columns of one table (mteb's `parallel_subsets`)."""
@@ -52,14 +53,14 @@ class Slot:
         return list(self.table[self.column][:])
 
     def texts(self) -> Iterator[tuple[str, int, str]]:
-        """Yield (row, position, text) of each text that is not blank."""
+        """Yield (row, position, text) of each text that shows something."""
         for row, value in zip(self.rows(), self.values(), strict=True):
             for position, text in _pieces(value):
-                if text.strip():
+                if shows(text):
                     yield row, position, text
 
     def substitute(self, new: Callable[[str, int, str], str]) -> None:
-        """Put `new(row, position, text)` in place of each text that is not blank."""
+        """Put `new(row, position, text)` in place of each text that shows something."""
         values = [
             _replaced(value, lambda p, t, row=row: new(row, p, t))  # type: ignore[misc]
             for row, value in zip(self.rows(), self.values(), strict=True)
@@ -80,11 +81,11 @@ def _pieces(value: Any) -> Iterator[tuple[int, str]]:
 
 
 def _replaced(value: Any, new: Callable[[int, str], str]) -> Any:
-    """Return a cell with `new(position, text)` in place of each text that is not blank."""
+    """Return a cell with `new(position, text)` in place of each text that shows something."""
 
     def one(position: int, text: str) -> str:
         """Return what stands for a text."""
-        return new(position, text) if text.strip() else text
+        return new(position, text) if shows(text) else text
 
     if isinstance(value, str):
         return one(0, value)

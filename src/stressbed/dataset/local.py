@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stressbed.config.check_tables import OPTIONAL, TABLES
+from stressbed.config.check_tables import label_set
+from stressbed.config.content import LANGUAGES, TABLES, optional, own_tag
 from stressbed.config.tables import read_table
 from stressbed.errors import DataError, suggest
 from stressbed.sources import resolve
+from stressbed.visible import shows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,10 +82,12 @@ def _standard(entry: DatasetEntry, table: str, path: Path, needed: tuple[str, ..
     if not len(raw):
         raise DataError("the table is empty", where=f"dataset {entry.id!r}, table {table!r}: {path}")
     columns: dict[str, Any] = {}
-    for name in (*needed, *OPTIONAL.get(table, ())):
-        source = entry.columns.get(name, name)
+    known = [tag for tags in entry.languages.values() for tag in tags]
+    for name in (*needed, *optional(entry.task_type, table)):
+        source = entry.column(table, name)
         if source in raw.columns:
-            columns[name] = raw[source].tolist()
+            values = raw[source].tolist()
+            columns[name] = [own_tag(v, known) for v in values] if name in LANGUAGES else values
         elif name in needed:
             raise DataError(
                 f"the column {source!r} is missing",
@@ -107,9 +111,9 @@ def _value(name: str, value: Any, where: str) -> Any:
     """
     if name in LISTS:
         return _list(name, value, where)
+    if name == "title" and (value is None or value != value or not shows(str(value))):  # noqa: PLR0124
+        return ""
     if value is None or value != value:  # noqa: PLR0124  # NaN differs from itself
-        if name == "title":
-            return ""
         raise DataError(f"a value is missing (column {name!r})", where=where)
     if name in NUMBERS:
         try:
@@ -124,8 +128,8 @@ def _value(name: str, value: Any, where: str) -> Any:
 
 
 def _list(name: str, value: Any, where: str) -> list[Any]:
-    if isinstance(value, str) and name == "labels":
-        return [part.strip() for part in value.split(";") if part.strip()]
+    if name == "labels" and (found := label_set(value)) is not None:
+        return found
     if not hasattr(value, "__iter__") or isinstance(value, str | Mapping):
         raise DataError(
             f"a list was expected, not {value!r:.60} (column {name!r})",

@@ -16,12 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stressbed.dataset import rowlanguages
 from stressbed.errors import DataError
 from stressbed.store import write_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+    from stressbed.dataset.rowlanguages import Spoken
 
 log = logging.getLogger("stressbed")
 
@@ -70,7 +73,7 @@ def record(folder: str | Path) -> None:
 
     folder = Path(folder)
     manifest = read_manifest(folder)
-    occurrences = list(_occurrences(thaw(folder), manifest))
+    occurrences = list(_occurrences(thaw(folder), manifest, rowlanguages.read(folder, manifest)))
     task = thaw(folder)
     counter = iter(range(len(occurrences)))
     for slot in slots(task):
@@ -153,12 +156,16 @@ def dry_run(task: Any) -> list[Key]:
     return list(recorder.seen)
 
 
-def _occurrences(task: Any, manifest: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+def _occurrences(
+    task: Any, manifest: dict[str, Any], spoken: Mapping[tuple[str, str], Spoken]
+) -> Iterator[tuple[Any, ...]]:
     from stressbed.dataset.layout import language_of, slots
 
     for slot in slots(task):
-        language = language_of(manifest, slot)
+        # Where all rows name their language, the subset's may leave it open.
+        of_slot = None if rowlanguages.covers(slot, spoken) else language_of(manifest, slot)
         for row, position, text in slot.texts():
+            language = rowlanguages.spoken_in(slot, row, spoken) or of_slot
             yield slot.subset, slot.split, slot.field, row, position, slot.side, language, text
 
 

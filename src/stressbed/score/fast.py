@@ -112,7 +112,7 @@ def _classification(task: Any, stack: contextlib.ExitStack) -> None:
 
     def calculate_scores(y_test: Any, y_pred: Any) -> Any:
         """Score predictions as mteb does, against labels read in one go."""
-        return scores(np.asarray(whole(y_test)), y_pred)
+        return scores(*with_positive(np.asarray(whole(y_test)), np.asarray(y_pred)))
 
     def make_evaluator(train: Any, test: Any, **kwargs: Any) -> Any:
         """Return mteb's evaluator with a training table in memory."""
@@ -121,6 +121,25 @@ def _classification(task: Any, stack: contextlib.ExitStack) -> None:
     _put(stack, task, "_undersample_data", undersample_data)
     _put(stack, task, "_calculate_scores", calculate_scores)
     _put(stack, task, "evaluator", make_evaluator)
+
+
+def with_positive(y_test: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Return true and predicted classes such that, of two true ones, one is called 1.
+
+    mteb adds the average precision where a test has two classes, and scikit-learn takes 1 for the positive
+    one: with any other names it fails, and all metrics with it. A test of two classes need not call one 1,
+    when training has more. The other metrics do not depend on what classes are called.
+
+    Args:
+        y_test: True classes, shape (n,).
+        y_pred: Predicted classes, shape (n,).
+    """
+    there = np.unique(y_test)
+    if len(there) != 2 or 1 in there.tolist():
+        return y_test, y_pred
+    others = [c for c in np.unique(y_pred) if c not in there]
+    number = {c: i for i, c in enumerate([*there, *others])}
+    return tuple(np.array([number[c] for c in y]) for y in (y_test, y_pred))  # type: ignore[return-value]
 
 
 def _sts(task: Any, stack: contextlib.ExitStack) -> None:

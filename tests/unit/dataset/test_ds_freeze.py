@@ -331,7 +331,7 @@ def test_files_that_are_not_there_or_of_an_unknown_type(tmp_path):
         run(tmp_path, "STS", files={"test": "test.parquet"})
     (tmp_path / "lines").write_bytes(b"\xa3 1")
     lee = {"format": "lee", "files": {"corpus": "lines", "ratings": "lines"}}
-    with pytest.raises(DataError, match="not in the encoding utf-8"):
+    with pytest.raises(DataError, match="the file is not UTF-8: byte 0"):
         run(tmp_path, "STS", **lee)
     (tmp_path / "latin.csv").write_bytes("sentence1,sentence2,score\nü,b,1\n".encode("latin-1"))
     with pytest.raises(DataError, match="not UTF-8"):
