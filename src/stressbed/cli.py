@@ -13,6 +13,7 @@ from stressbed import __version__, housekeeping, paths
 from stressbed.config import Plan, load_run
 from stressbed.config.checks import unusable
 from stressbed.config.load import read_config
+from stressbed.config.values import given_path
 from stressbed.errors import ConfigError, StressbedError
 from stressbed.select.winner import resolved
 
@@ -22,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     args = _parser().parse_args(argv)
     try:
+        _read_paths(args)
         _check_folders(args)
         status = int(args.do(args))
         sys.stdout.flush()
@@ -40,6 +42,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         )  # fmt: skip
         sys.stderr.write(f"{said}\n")
     return 1
+
+
+def _read_paths(args: argparse.Namespace) -> None:
+    """Put the home folder for `~` where the shell did not: within `--out=~/mine`, or in quotation marks.
+
+    Raises:
+        ConfigError: A path holds braces or a variable, or names no home folder.
+    """
+    for name in ("config", "before", "after", "folder", "out", "results"):
+        value: str | Path | list[str] | None = getattr(args, name, None)
+        try:
+            if isinstance(value, list):
+                setattr(args, name, [str(given_path(v)) for v in value])
+            elif value is not None:
+                setattr(args, name, type(value)(given_path(str(value))))
+        except ValueError as e:
+            raise ConfigError(f"{e}: {value}", where=f"command line, {name}") from e
 
 
 def _check_folders(args: argparse.Namespace) -> None:

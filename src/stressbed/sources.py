@@ -14,15 +14,15 @@ def resolve(name: str, folder: Path) -> Path:
     """Return the path of a file or folder.
 
     Args:
-        name: A path relative to `folder`, an absolute path, or `package:NAME/PATH` for a file
-            inside an installed package (which is found, not imported).
+        name: A path relative to `folder`, an absolute path, one from `~` on, or `package:NAME/PATH` for a
+            file inside an installed package (which is found, not imported).
         folder: Folder that relative paths start from.
 
     Raises:
         ConfigError: The package is not installed.
     """
     if not name.startswith(PACKAGE):
-        return folder / name
+        return folder / Path(name).expanduser()
     package, _, rest = name.removeprefix(PACKAGE).partition("/")
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:

@@ -24,6 +24,7 @@ from stressbed.config.entries import (
     TransformationEntry,
 )
 from stressbed.config.model import Strict
+from stressbed.config.words import Place, remedy
 from stressbed.config.yamlfile import read_mapping
 from stressbed.errors import ConfigError, Problems, StressbedError, suggest
 from stressbed.fingerprint import digest
@@ -40,10 +41,21 @@ KINDS: dict[str, type[Strict]] = {
 }
 
 
-def problems_of(error: ValidationError, where: str, model: type[BaseModel]) -> Iterator[ConfigError]:
-    """Yield one error per complaint of pydantic, in words that name the key."""
+def problems_of(
+    error: ValidationError, where: str, model: type[BaseModel], spelling: Mapping[Place, str] | None = None
+) -> Iterator[ConfigError]:
+    """Yield one error per complaint of pydantic, in words that name the key and how its value is written.
+
+    Args:
+        error: What pydantic found.
+        where: The file and entry.
+        model: The model that was to be filled.
+        spelling: How values were written in the file, by their place in the entry.
+    """
     for e in error.errors():
         *parents, last = e["loc"] or ("",)
+        if str(last).startswith("dict[") and not isinstance(e["input"], dict):
+            continue  # the other choice beside a word, which has a complaint of its own
         place = f"{where}, key {'.'.join(map(str, e['loc']))!r}"
         if e["type"] == "extra_forbidden":
             known = _keys(model, parents)
@@ -59,7 +71,8 @@ def problems_of(error: ValidationError, where: str, model: type[BaseModel]) -> I
                 f"{str(e['msg']).removeprefix('Value error, ')}, got {e['input']!r:.80}",
                 where=place,
                 allowed=expected,
-                do=suggest(str(e["input"]), known) if expected else "",
+                do=remedy(e["loc"], e["input"], e["type"], spelling or {})
+                or (suggest(str(e["input"]), known) if expected else ""),
             )
 
 
@@ -93,6 +106,8 @@ class Catalogue:
     selections: Mapping[str, SelectionEntry] = field(default_factory=dict)
     markers: Mapping[str, MarkersEntry] = field(default_factory=dict)
     origin: Mapping[tuple[str, str], Path] = field(default_factory=dict)
+    wrong: frozenset[tuple[str, str]] = frozenset()
+    """Kind and id of entries that are there, but not sound."""
 
     @classmethod
     def read(cls, sources: list[Path]) -> Catalogue:
@@ -103,16 +118,26 @@ class Catalogue:
         Raises:
             Problems: Every file that is missing, unreadable or holds a wrong entry.
         """
+        problems: list[StressbedError] = []
+        catalogue = cls.read_what_can_be(sources, problems)
+        if problems:
+            raise Problems(problems)
+        return catalogue
+
+    @classmethod
+    def read_what_can_be(cls, sources: list[Path], problems: list[StressbedError]) -> Catalogue:
+        """Return the catalogue of the entries that are sound; what is wrong with others joins `problems`."""
         found: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
         origin: dict[tuple[str, str], Path] = {}
-        problems: list[StressbedError] = []
+        wrong: set[tuple[str, str]] = set()
         for path in _files(sources, problems):
-            for kind, raw in _entries(path, problems):
+            for kind, raw, spelling in _entries(path, problems):
                 where = f"{path}, {kind}, id {raw.get('id', '?')!r}"
                 try:
                     entry = KINDS[kind].model_validate(raw)
                 except ValidationError as e:
-                    problems.extend(problems_of(e, where, KINDS[kind]))
+                    problems.extend(problems_of(e, where, KINDS[kind], spelling))
+                    wrong.add((kind, str(raw.get("id"))))
                     continue
                 name: str = entry.id  # type: ignore[attr-defined]
                 if (kind, name) in origin:
@@ -126,9 +151,7 @@ class Catalogue:
                     continue
                 found[kind][name] = entry
                 origin[kind, name] = path
-        if problems:
-            raise Problems(problems)
-        return cls(**found, origin=origin)
+        return cls(**found, origin=origin, wrong=frozenset(wrong))
 
     def get(self, kind: str, name: str, where: str) -> Any:  # one entry of five types
         """Return an entry.
@@ -198,7 +221,10 @@ def _files(sources: list[Path], problems: list[StressbedError]) -> Iterator[Path
                 yield path
 
 
-def _entries(path: Path, problems: list[StressbedError]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _entries(
+    path: Path, problems: list[StressbedError]
+) -> Iterator[tuple[str, dict[str, Any], dict[Place, str]]]:
+    """Yield kind, content and spelling of each entry in a file."""
     try:
         content = read_mapping(path, "catalogue file")
     except ConfigError as e:
@@ -216,5 +242,5 @@ def _entries(path: Path, problems: list[StressbedError]) -> Iterator[tuple[str, 
         elif not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
             problems.append(ConfigError("must be a list of entries", where=f"{path}, {kind}"))
         else:
-            for entry in entries:
-                yield kind, entry
+            for i, entry in enumerate(entries):
+                yield kind, entry, {k[2:]: raw for k, raw in content.spelling.items() if k[:2] == (kind, i)}

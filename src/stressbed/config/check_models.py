@@ -149,7 +149,7 @@ def check_ability(entry: EmbedderEntry, dataset: DatasetEntry) -> Problem:
 
 
 def _source(entry: ModelSource, backend: str, folder: Path, where: str) -> Problem:
-    if entry.model.startswith((PACKAGE, "/", "./", "../")):
+    if entry.model.startswith((PACKAGE, "/", "./", "../", "~")):
         yield from _files(entry, folder, where)
     elif backend in HUB_BACKENDS and not entry.revision:
         if entry.trust_remote_code:

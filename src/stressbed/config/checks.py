@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +25,18 @@ if TYPE_CHECKING:
 Problem = Iterator[StressbedError]
 
 
-def check(plan: Plan) -> None:
+def check(plan: Plan, before: Sequence[StressbedError] = ()) -> None:
     """Refuse a run that cannot work.
+
+    Args:
+        plan: The plan; of its catalogue only the entries that are sound.
+        before: What was found while it was read.
 
     Raises:
         Problems: Everything that was found, in one go.
     """
     problems = [
+        *before,
         *lacking(plan),
         *names(plan),
         *check_names(plan),
@@ -44,6 +49,9 @@ def check(plan: Plan) -> None:
         *shown(plan),
         *writable(plan.results),
     ]
+    wrong = {name for _, name in plan.catalogue.wrong}
+    # An entry that is there and not sound is told once: that it is missing would be wrong.
+    problems = [p for p in problems if not any(p.what.endswith(f" is called {n!r}") for n in wrong)]
     if problems:
         raise Problems(problems)
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from stressbed.config.model import Strict
 from stressbed.config.planted import Planted
-from stressbed.config.values import MOST_RESAMPLES, FilePath, GivenLabel, Id, Label, Seed
+from stressbed.config.values import MOST_RESAMPLES, GivenLabel, Id, Label, Seed, SourcePath
 
 TaskType = Literal[
     "Classification",
@@ -53,7 +53,7 @@ class DatasetEntry(Strict):
     id: Id = Field(description="Name in run configs and paths.")
     task: str | None = Field(default=None, description="mteb task name; leave out for local files.")
     revision: str | None = Field(default=None, description="Revision of the task's data (mteb tasks).")
-    files: dict[str, FilePath] = Field(
+    files: dict[str, SourcePath] = Field(
         default={},
         description=(
             "Local files (CSV, JSONL, Parquet) by table: `train`, `test`, `corpus`, `queries`, `qrels`, "
@@ -137,13 +137,13 @@ class DatasetEntry(Strict):
 class ModelSource(Strict):
     """Where a model's files come from: hub id, folder, or an installed package."""
 
-    model: FilePath = Field(
+    model: SourcePath = Field(
         description=(
             "Hub id, folder, endpoint's model name, or `package:NAME/PATH` inside an installed package."
         )
     )
     revision: str | None = Field(default=None, description="Pinned revision (hub) or version (package).")
-    gguf_file: str | None = Field(default=None, description="GGUF file inside `model`, if it is one.")
+    gguf_file: SourcePath | None = Field(default=None, description="GGUF file inside `model`, if it is one.")
     licence: str = Field(default="unknown", description="Licence of the model.")
     gated: bool = Field(default=False, description="Whether the hub asks for an agreement first.")
     parameters: int | None = Field(default=None, description="Number of parameters.")

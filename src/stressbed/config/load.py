@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from stressbed.config.entries import SelectionEntry, TranslateDataset
 from stressbed.config.model import AUTO, RunConfig
 from stressbed.config.model_files import model_files
 from stressbed.config.translations import Translation, translation_of
+from stressbed.config.values import given_path
+from stressbed.config.words import Spelled, typed_at
 from stressbed.config.yamlfile import read_mapping
 from stressbed.errors import Problems, StressbedError
 from stressbed.fingerprint import digest
@@ -192,7 +195,7 @@ class Plan:
         return [resolve(f, folder) for f in entry.files.values()]
 
 
-def read_config(path: str | Path) -> dict[str, Any]:
+def read_config(path: str | Path) -> Spelled:
     """Return the mapping in a run config's file, for `load_run`.
 
     Raises:
@@ -201,8 +204,20 @@ def read_config(path: str | Path) -> dict[str, Any]:
     return read_mapping(path, "run config")
 
 
-def load_run(config: Mapping[str, Any], *, base: Path | None = None) -> Plan:
-    """Return the plan of a run; `base` is the folder that holds `config/catalogue`.
+def load_run(
+    config: Mapping[str, Any],
+    *,
+    base: Path | None = None,
+    files: Iterable[Spelled] = (),
+    given: Collection[str] = (),
+) -> Plan:
+    """Return the plan of a run.
+
+    Args:
+        config: The run config.
+        base: Folder that holds `config/catalogue`.
+        files: The files that `config` was made of, where it is none itself: their words stand in messages.
+        given: Keys that stand on the command line, within whose values Snakemake leaves numbers as text.
 
     Raises:
         Problems: Everything that is wrong with the config, the catalogue and local files.
@@ -210,14 +225,48 @@ def load_run(config: Mapping[str, Any], *, base: Path | None = None) -> Plan:
     from stressbed.config.checks import check
 
     base = base or Path()
+    spelling = {p: s for f in [*files, config] if isinstance(f, Spelled) for p, s in f.spelling.items()}
     problems: list[StressbedError] = list(secrets.find(dict(config), "run config"))
+    run: RunConfig | None = None
     try:
-        run = RunConfig.model_validate(dict(config))
+        run = _validated(dict(config), given)
     except ValidationError as e:
-        raise Problems([*problems, *problems_of(e, "run config", RunConfig)]) from e
-    if problems:
+        problems += problems_of(e, "run config", RunConfig, spelling)
+    named = _paths(config.get("catalogue")) if run is None else run.catalogue
+    sources = [base / "config" / "catalogue", *(base / c for c in named)]
+    catalogue = Catalogue.read_what_can_be(sources, problems)
+    if run is None:
         raise Problems(problems)
-    sources = [base / "config" / "catalogue", *(base / c for c in run.catalogue)]
-    plan = Plan(run, Catalogue.read(sources), base)
-    check(plan)
+    plan = Plan(run, catalogue, base)
+    check(plan, problems)
     return plan
+
+
+def _validated(config: dict[str, Any], given: Collection[str]) -> RunConfig:
+    """Return the run config, in which nested numbers of the command line may be text.
+
+    Raises:
+        ValidationError: A value is wrong.
+    """
+    try:
+        return RunConfig.model_validate(config)
+    except ValidationError as e:
+        typed = deepcopy(config)
+        changed = [
+            typed_at(typed, x["loc"], x["input"]) for x in e.errors() if x["loc"][:1] and x["loc"][0] in given
+        ]
+        if not any(changed):
+            raise
+    return RunConfig.model_validate(typed)
+
+
+def _paths(value: Any) -> list[str]:
+    """Return the catalogue's files of a config that is wrong elsewhere, as far as they can be used."""
+    names = value if isinstance(value, list) else [value]
+    found = []
+    for name in names:
+        try:
+            found.append(str(given_path(name)))
+        except (TypeError, ValueError):
+            continue
+    return found

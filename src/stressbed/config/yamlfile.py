@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import re
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from stressbed.config.words import KEY, Place, Spelled
 from stressbed.errors import ConfigError
 
 try:
@@ -39,7 +41,7 @@ class _UniqueKeyLoader(_Loader):
         return super().construct_mapping(node, deep)
 
 
-def read_mapping(path: str | Path, what: str = "config file") -> dict[str, Any]:
+def read_mapping(path: str | Path, what: str = "config file") -> Spelled:
     """Return the mapping that a YAML file holds.
 
     Args:
@@ -63,9 +65,15 @@ def read_mapping(path: str | Path, what: str = "config file") -> dict[str, Any]:
     except OSError as e:
         raise ConfigError(f"the {what} cannot be read: {e.strerror}", where=str(path)) from e
     try:
-        content = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506  # a subclass of the safe loader
+        content, spelling = _loaded(text)
     except _DuplicateKeyError as e:
         raise ConfigError(str(e), where=str(path), do="keep one of them") from e
+    except _OtherBaseError as e:
+        raise ConfigError(
+            str(e),
+            where=str(path),
+            do="write it in quotes if it is a word, or as an ordinary number",
+        ) from e
     except yaml.YAMLError as e:
         raise _not_yaml(e, text, path, what) from e
     if content is None:
@@ -76,7 +84,61 @@ def read_mapping(path: str | Path, what: str = "config file") -> dict[str, Any]:
             where=str(path),
             allowed="a mapping: lines of `key: value`",
         )
-    return content
+    return Spelled(content, spelling)
+
+
+_OTHER_BASE = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+)")
+"""Numbers that YAML 1.1 reads to the base 8 or 60: nobody means these."""
+
+
+class _OtherBaseError(yaml.YAMLError):
+    pass
+
+
+def _loaded(text: str) -> tuple[Any, dict[Place, str]]:
+    """Return a document, and how its scalars were written that are no text.
+
+    Raises:
+        YAMLError: It is no YAML, has a key twice, or a number to the base 8 or 60.
+    """
+    loader = _UniqueKeyLoader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None, {}
+        spelling = dict(_spelled(node, (), loader, frozenset()))
+        return loader.construct_document(node), spelling
+    finally:
+        loader.dispose()
+
+
+def _spelled(
+    node: yaml.Node, place: Place, loader: _UniqueKeyLoader, above: frozenset[int]
+) -> Iterator[tuple[Place, str]]:
+    """Yield place and spelling of each number, date, true, false and null, keys included."""
+    if id(node) in above:  # an anchor inside itself
+        return
+    inside = above | {id(node)}
+    if isinstance(node, yaml.ScalarNode):
+        kind = node.tag.rsplit(":", 1)[-1]
+        if kind == "int" and _OTHER_BASE.fullmatch(node.value):
+            raise _OtherBaseError(
+                f"line {node.start_mark.line + 1}: YAML reads {node.value} as the number "
+                f"{loader.construct_yaml_int(node)}"
+            )
+        if kind not in {"str", "merge"} and not node.style:
+            yield place, node.value
+    elif isinstance(node, yaml.SequenceNode):
+        for i, item in enumerate(node.value):
+            yield from _spelled(item, (*place, i), loader, inside)
+    elif isinstance(node, yaml.MappingNode):
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode) or key_node.tag.endswith(":merge"):
+                continue
+            key = loader.construct_object(key_node)
+            for _, raw in _spelled(key_node, (), loader, inside):
+                yield (*place, key, KEY), raw
+            yield from _spelled(value_node, (*place, key), loader, inside)
 
 
 def _not_yaml(error: yaml.YAMLError, text: str, path: Path, what: str) -> ConfigError:

@@ -75,11 +75,11 @@ def test_equal_texts_with_other_answers_are_noted(tmp_path, kind, change, notes)
     tables = tables_of(kind)
     again = {**tables["test"][0], **{k: v for k, v in change.items() if v is not None}}
     tables["test"].append(again)
-    manifest, _ = frozen(entry_of(kind, tables, tmp_path), tmp_path, tmp_path / "out")
+    manifest = freeze(entry_of(kind, tables, tmp_path), tmp_path, tmp_path / "out")
     assert manifest["notes"] == notes
 
 
-@pytest.mark.parametrize("kind", ["Clustering", "STS", "Classification", "Summarization"])
+@pytest.mark.parametrize("kind", ["STS", "Classification", "Summarization"])
 def test_rows_keep_their_language(tmp_path, kind):
     tables = tables_of(kind)
     for rows in tables.values():
@@ -130,10 +130,10 @@ def test_a_language_in_the_rows_changes_the_hash_and_one_for_all_does_not_need_i
 def test_no_row_is_given_its_own_language(tmp_path):
     from stressbed.config.entries import TransformationEntry
 
-    tables = tables_of("Clustering")
+    tables = tables_of("STS")
     for i, row in enumerate(tables["test"]):
         row["language"] = BOTH["default"][i % 2]
-    entry = entry_of("Clustering", tables, tmp_path, languages=BOTH)
+    entry = entry_of("STS", tables, tmp_path, languages=BOTH)
     manifest, texts = frozen(entry, tmp_path, tmp_path / "out")
     cross = TransformationEntry(
         id="t", label="t", axis="language", draw="text", pool=["eng-Latn", "deu-Latn"], exclude="source",

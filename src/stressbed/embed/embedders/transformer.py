@@ -46,7 +46,7 @@ class SentenceTransformersEmbedder(EntryEmbedder):
         folder = resolve(self.entry.model, self._catalogue_folder)
         if folder.is_dir():
             return str(folder)
-        if self.entry.model.startswith((PACKAGE, "/", ".")):
+        if self.entry.model.startswith((PACKAGE, "/", ".", "~")):
             raise EmbedError(
                 "the model's folder does not exist",
                 where=f"embedder {self.entry.id!r}, key 'model': {folder}",
