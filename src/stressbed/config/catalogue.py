@@ -41,6 +41,10 @@ KINDS: dict[str, type[Strict]] = {
 }
 
 
+ANY = "*"
+"""Stands for all ids of a kind."""
+
+
 def problems_of(
     error: ValidationError, where: str, model: type[BaseModel], spelling: Mapping[Place, str] | None = None
 ) -> Iterator[ConfigError]:
@@ -56,7 +60,8 @@ def problems_of(
         *parents, last = e["loc"] or ("",)
         if str(last).startswith("dict[") and not isinstance(e["input"], dict):
             continue  # the other choice beside a word, which has a complaint of its own
-        place = f"{where}, key {'.'.join(map(str, e['loc']))!r}"
+        loc = e["loc"][:-1] if e["loc"][:1] == ("columns",) and last == "str" else e["loc"]
+        place = f"{where}, key {'.'.join(map(str, loc))!r}"
         if e["type"] == "extra_forbidden":
             known = _keys(model, parents)
             yield ConfigError(
@@ -71,7 +76,7 @@ def problems_of(
                 f"{str(e['msg']).removeprefix('Value error, ')}, got {e['input']!r:.80}",
                 where=place,
                 allowed=expected,
-                do=remedy(e["loc"], e["input"], e["type"], spelling or {})
+                do=remedy(loc, e["input"], e["type"], spelling or {})
                 or (suggest(str(e["input"]), known) if expected else ""),
             )
 
@@ -107,7 +112,7 @@ class Catalogue:
     markers: Mapping[str, MarkersEntry] = field(default_factory=dict)
     origin: Mapping[tuple[str, str], Path] = field(default_factory=dict)
     wrong: frozenset[tuple[str, str]] = frozenset()
-    """Kind and id of entries that are there, but not sound."""
+    """Kind and id of entries that are there, but not sound; `ANY` where a file or kind could not be read."""
 
     @classmethod
     def read(cls, sources: list[Path]) -> Catalogue:
@@ -131,13 +136,14 @@ class Catalogue:
         origin: dict[tuple[str, str], Path] = {}
         wrong: set[tuple[str, str]] = set()
         for path in _files(sources, problems):
-            for kind, raw, spelling in _entries(path, problems):
+            for kind, raw, spelling in _entries(path, problems, wrong):
                 where = f"{path}, {kind}, id {raw.get('id', '?')!r}"
                 try:
                     entry = KINDS[kind].model_validate(raw)
                 except ValidationError as e:
                     problems.extend(problems_of(e, where, KINDS[kind], spelling))
-                    wrong.add((kind, str(raw.get("id"))))
+                    named = raw.get("id")
+                    wrong.add((kind, named if isinstance(named, str) else ANY))
                     continue
                 name: str = entry.id  # type: ignore[attr-defined]
                 if (kind, name) in origin:
@@ -148,9 +154,12 @@ class Catalogue:
                             do="give one of the entries another id",
                         )
                     )
+                    wrong.add((kind, ANY))
                     continue
                 found[kind][name] = entry
                 origin[kind, name] = path
+        if any(not source.exists() for source in sources):
+            wrong |= {(kind, ANY) for kind in KINDS}
         return cls(**found, origin=origin, wrong=frozenset(wrong))
 
     def get(self, kind: str, name: str, where: str) -> Any:  # one entry of five types
@@ -222,13 +231,14 @@ def _files(sources: list[Path], problems: list[StressbedError]) -> Iterator[Path
 
 
 def _entries(
-    path: Path, problems: list[StressbedError]
+    path: Path, problems: list[StressbedError], wrong: set[tuple[str, str]]
 ) -> Iterator[tuple[str, dict[str, Any], dict[Place, str]]]:
     """Yield kind, content and spelling of each entry in a file."""
     try:
         content = read_mapping(path, "catalogue file")
     except ConfigError as e:
         problems.append(e)
+        wrong |= {(kind, ANY) for kind in KINDS}
         return
     problems.extend(secrets.find(content, str(path)))
     for kind, entries in content.items():
@@ -239,8 +249,10 @@ def _entries(
                     do=suggest(str(kind), KINDS),
                 )
             )  # fmt: skip
+            wrong |= {(known, ANY) for known in KINDS}
         elif not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
             problems.append(ConfigError("must be a list of entries", where=f"{path}, {kind}"))
+            wrong.add((kind, ANY))
         else:
             for i, entry in enumerate(entries):
                 yield kind, entry, {k[2:]: raw for k, raw in content.spelling.items() if k[:2] == (kind, i)}

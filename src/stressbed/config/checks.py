@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stressbed.config.catalogue import ANY
 from stressbed.config.check_datasets import check_dataset
 from stressbed.config.check_human import check_human
 from stressbed.config.check_markers import check_markers
@@ -49,11 +50,17 @@ def check(plan: Plan, before: Sequence[StressbedError] = ()) -> None:
         *shown(plan),
         *writable(plan.results),
     ]
-    wrong = {name for _, name in plan.catalogue.wrong}
-    # An entry that is there and not sound is told once: that it is missing would be wrong.
-    problems = [p for p in problems if not any(p.what.endswith(f" is called {n!r}") for n in wrong)]
+    problems = [p for p in problems if not _follows(p, plan.catalogue.wrong)]
     if problems:
         raise Problems(problems)
+
+
+def _follows(problem: StressbedError, wrong: Collection[tuple[str, str]]) -> bool:
+    """Return whether a problem is that an entry is missing which is there, but could not be read."""
+    return any(
+        problem.what.startswith(f"no {kind[:-1]} is called ") and name in {ANY, problem.what.split("'")[1]}
+        for kind, name in wrong
+    )
 
 
 def lacking(plan: Plan) -> Problem:
@@ -141,12 +148,7 @@ def together(plan: Plan) -> Problem:
 def shown(plan: Plan) -> Problem:
     """Yield labels and colours of ids that the run does not have."""
     c = plan.config
-    known = {
-        *_chosen(plan, "datasets"),
-        *c.embedders,
-        *_chosen(plan, "generators"),
-        *_chosen(plan, "transformations"),
-    }
+    known = {*c.embedders, *(name for named in _all_named(plan).values() for name in named)}
     for key in ("labels", "colours"):
         for name in getattr(c, key):
             if name not in known:

@@ -21,7 +21,7 @@ _PARTS = re.compile(r"[,\s]+")
 
 
 class Spelled(dict[str, Any]):
-    """A mapping read from a YAML file that knows how its numbers, dates, true, false and null were written."""
+    """A mapping read from a YAML file that knows how what is no text in it was written."""
 
     def __init__(self, values: Mapping[str, Any], spelling: Mapping[Place, str]) -> None:
         super().__init__(values)
@@ -92,7 +92,7 @@ def _unquoted(place: Place, value: str, kind: str) -> str:
             return ""
         plain = str(int(number)) if number.is_integer() else repr(number)
         return (
-            f"write {plain} without quotation marks"
+            f"write {plain} without quotes"
             if value == plain
             else f"YAML reads {value} as a word: write {plain}"
         )
