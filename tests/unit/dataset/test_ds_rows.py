@@ -181,7 +181,7 @@ def test_two_of_three_classes_in_the_test_give_an_accuracy(tmp_path, labels):
     wanted = [str(n) for _, n in test]
     predicted = model.predict(vectors[1]).tolist()
     right = sum(p == w for p, w in zip(predicted, wanted, strict=True))
-    assert (found.main, found.error) == (right / 4, "")
+    assert (found.metrics["accuracy"], found.error) == (right / 4, "")
     # Of the test's two classes the second is the positive one, whatever they are called.
     number = {str(low): 0, str(high): 1, str(middle): 2}
     ap = average_precision_score([0, 1, 0, 1], [number[p] for p in predicted])
