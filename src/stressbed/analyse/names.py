@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from stressbed.config.entries import DatasetEntry, Question, TransformationEntry
+from stressbed.config.languages import language_of
 from stressbed.config.load import Plan
 from stressbed.fingerprint import digest
 
@@ -220,9 +221,9 @@ def _settings(plan: Plan) -> dict[str, str]:
 
 def _language_group(entry: DatasetEntry) -> str:
     """Return whether all of a dataset's texts are English."""
-    languages = {x.partition("-")[0] for listed in entry.languages.values() for x in listed}
-    languages |= {x.partition("-")[0] for fields in entry.field_languages.values() for x in fields.values()}
-    return ENGLISH if languages == {"eng"} else NON_ENGLISH
+    languages = {language_of(x) for listed in entry.languages.values() for x in listed}
+    languages |= {language_of(x) for fields in entry.field_languages.values() for x in fields.values()}
+    return ENGLISH if languages == {language_of("eng")} else NON_ENGLISH
 
 
 def _varies(plan: Plan, generator: str, transformation: str) -> bool:

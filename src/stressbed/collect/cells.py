@@ -23,6 +23,7 @@ from stressbed.collect.schema import ABSENT, ALL, FAILED, ITEMS, MISSING, OK, SC
 from stressbed.config.entries import DatasetEntry
 from stressbed.config.load import Plan
 from stressbed.errors import DataError
+from stressbed.generate.languages import one_tag
 from stressbed.paths import Cell, Variant
 from stressbed.rewrites import DRAWN
 from stressbed.store import metadata_of, reading, write_parquet
@@ -272,8 +273,8 @@ def _part_row(
 
 
 def joined(languages: Iterable[str]) -> str:
-    """Return languages sorted, without repeats, joined by `+`."""
-    return "+".join(sorted(set(languages)))
+    """Return languages sorted, each once whatever the spelling of its tag, joined by `+`."""
+    return "+".join(sorted(set(map(one_tag, languages))))
 
 
 def _outcome(record: Record) -> tuple[str, float | None, str]:

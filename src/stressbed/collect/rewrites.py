@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from stressbed.fingerprint import text_digest
+from stressbed.generate.languages import one_tag
 from stressbed.paths import variant_of_path
 from stressbed.rewrites import DROPPED
 from stressbed.store import read_parquet
@@ -103,6 +104,8 @@ def _counts(frame: pd.DataFrame, where: tuple[str, str, str, int]) -> pd.DataFra
     frame["refused"] = frame["reason"] == "refused"
     for name in NO_REWRITES:
         frame[name] &= frame["n_distinct"]
+    for column in ("source_language", "target_language"):
+        frame[column] = frame[column].map(one_tag, na_action="ignore")
     grouped = frame.groupby(_GROUP, sort=True, dropna=False)
     counts = grouped[list(_COUNTED)].sum().astype("int64").reset_index()
     dataset, generator, transformation, seed = where

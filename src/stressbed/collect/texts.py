@@ -20,6 +20,7 @@ from stressbed.collect.groups import write_groups
 from stressbed.collect.schema import ITEM_TEXTS
 from stressbed.config.load import Plan
 from stressbed.dataset.layout import PARALLEL
+from stressbed.generate.languages import one_tag
 from stressbed.paths import Variant
 from stressbed.store import read_json, read_parquet
 from stressbed.transform.flags import FLAGS
@@ -127,9 +128,10 @@ def text_rows(frozen: Frozen, variant: Variant, changes: pd.DataFrame) -> pa.Tab
     touched = rows["outcome"].notna().to_numpy()
     original, new = rows["original"].tolist(), rows["text"].where(touched, None).tolist()
     flags = rows[list(FLAGS)].to_numpy(dtype=object) == True  # noqa: E712  # absent is not false here
+    languages = rows["target_language"].map(one_tag, na_action="ignore")
     columns = {
         "dataset": frozen.dataset, "generator": variant.generator, "transformation": variant.transformation,
-        "seed": variant.seed, "rewritten": new, "language": rows["target_language"].where(touched, None),
+        "seed": variant.seed, "rewritten": new, "language": languages.where(touched, None),
         "outcome": rows["outcome"].where(touched, UNTOUCHED), "flags": _joined(flags),
         "length_ratio": length_ratios(original, new), "edit_distance": edit_distances(original, new),
     }  # fmt: skip

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from stressbed.dataset import VERSION, rowlanguages
-from stressbed.dataset.layout import PARALLEL, is_parallel, language_of, slots
+from stressbed.dataset.layout import PARALLEL, is_parallel, slots
 from stressbed.dataset.parts import Part, contents, parts_of
 from stressbed.dataset.quiet import quiet
+from stressbed.dataset.tags import correct_scripts, differing
 from stressbed.dataset.thaw import fresh_task, install, read_manifest
 from stressbed.errors import DataError, StoreError, suggest
 from stressbed.fingerprint import digest, file_digest
@@ -121,9 +122,8 @@ def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str,
     manifest["sides"] = {f"{s.split}.{s.field}": s.side for s in slots(task)}
     if is_parallel(task):
         _parallel_languages(manifest, task)
-    for slot in slots(task):
-        if not rowlanguages.covers(slot, spoken):
-            language_of(manifest, slot)  # raises where the catalogue leaves it open
+    # Raises where the catalogue leaves a language open.
+    correct_scripts(manifest, [s for s in slots(task) if not rowlanguages.covers(s, spoken)])
     for part in parts:
         rowlanguages.add(part, spoken.get((part.subset, part.split), {}))
     return write_frozen(manifest, parts, Path(out))
@@ -186,7 +186,11 @@ def _known_to_mteb(task: Any, entry: DatasetEntry) -> dict[str, Any]:
                 do=suggest(subset, known),
             )
     scale = {k: getattr(task, k) for k in ("min_score", "max_score") if hasattr(task, k)}
-    return {"revision": task.metadata.dataset["revision"], "min_score": None, "max_score": None, **scale}
+    spoken = task.metadata.eval_langs
+    theirs = spoken if isinstance(spoken, dict) else dict.fromkeys(known, spoken)
+    notes = dict.fromkeys(differing({s: entry.languages[s] for s in entry.subsets}, theirs), 1)
+    revision = task.metadata.dataset["revision"]
+    return {"revision": revision, "min_score": None, "max_score": None, **scale, "notes": notes}
 
 
 def _load(task: Any, entry: DatasetEntry) -> list[Part]:
@@ -273,7 +277,7 @@ def write_frozen(manifest: dict[str, Any], parts: list[Part], out: Path) -> dict
     """Write tables and, last, the manifest, completed by what they hold; return it."""
     _clear(out)
     manifest["tables"], hashes = [], []
-    notes: dict[str, int] = {}
+    notes: dict[str, int] = dict(manifest.get("notes", {}))
     for part in parts:
         for name, table in part.tables.items():
             path = Path("data", quote(part.subset, safe=""), quote(part.split, safe=""), name)

@@ -63,6 +63,33 @@ def script_of(tag: str) -> str:
     return langcodes.Language.get(tag.replace("_", "-"), normalize=False).script or ""
 
 
+@lru_cache(maxsize=4096)
+def one_tag(tag: str) -> str:
+    """Return the tag under which a language stands in tables, whatever the spelling: ISO 639-3 and script.
+
+    `arb-Arab`, `ar` and `ara` are `ara-Arab`, `cmn` and `zh` are `zho-Hans`, `nob` is `nor-Latn`. Varieties
+    that ISO 639-3 counts to a macrolanguage without being what is meant by its name stay themselves (`ary`,
+    `yue`, `nno`). What names no language stays as it is.
+    """
+    try:
+        language = canonical(tag)
+    except ConfigError:
+        return tag
+    code = _SAME.get(language.language or "und", language.language or "und")
+    if code in UNKNOWN:
+        return tag
+    bare = langcodes.Language.make(language=code)
+    script = script_of(tag) or language.script or bare.maximize().script or ""
+    return f"{bare.to_alpha3()}-{_WRITTEN.get(script, script)}".rstrip("-")
+
+
+_SAME = {"nb": "no"}
+"""Languages that are meant by the name of their macrolanguage, where Unicode's data keep two codes."""
+
+_WRITTEN = {"Kore": "Hang", "Hira": "Jpan", "Kana": "Jpan", "Hrkt": "Jpan"}
+"""Scripts under the name that datasets use."""
+
+
 def is_known(tag: str) -> bool:
     """Return whether a tag names one language (not undetermined, several, or none)."""
     return identity(tag) not in UNKNOWN

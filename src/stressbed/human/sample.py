@@ -12,6 +12,7 @@ from stressbed.config.entries import TransformationEntry
 from stressbed.config.model import HumanStudy
 from stressbed.errors import DataError
 from stressbed.fingerprint import digest, text_digest
+from stressbed.generate.languages import one_tag
 from stressbed.store import read_parquet
 
 log = logging.getLogger("stressbed")
@@ -141,7 +142,8 @@ def read_rewrites(transforms: Sequence[Path], *, study: HumanStudy) -> pd.DataFr
         table = read_parquet(path, [*_PLACE, "original", "text", "outcome"]).to_pandas()
         table = table[table["outcome"].isin(REWRITTEN)]
         if study.source_languages:
-            table = table[table["source_language"].isin(study.source_languages)]
+            wanted = set(map(one_tag, study.source_languages))
+            table = table[table["source_language"].map(one_tag).isin(wanted)]
         table = table.rename(columns={"text": "rewrite"}).drop(columns="outcome")
         parts.append(table.assign(dataset=dataset, transformation=transformation))
     if not parts:

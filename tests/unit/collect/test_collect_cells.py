@@ -14,8 +14,9 @@ from fabricate import (
     write_transforms,
 )
 
+from stressbed.analyse.names import Names
 from stressbed.collect.cells import collect
-from stressbed.collect.rewrites import DISTINCT
+from stressbed.collect.rewrites import DISTINCT, rewrite_counts
 from stressbed.collect.schema import ALL, ITEMS, SCORES, description
 from stressbed.errors import DataError
 from stressbed.paths import Variant
@@ -251,3 +252,25 @@ def test_every_column_is_described():
     for schema in (SCORES, ITEMS):
         for name in schema.names:
             assert description(schema, name).endswith(".")
+
+
+def test_one_language_is_one_whatever_its_tag(tmp_path):
+    tags = {"pairs": "arb-Arab", "topics": "ara"}
+    datasets = {
+        d: {"languages": {"default": [t]}, "task_type": "STS", "main_score": "cosine_spearman"}
+        for d, t in tags.items()
+    }
+    plan = make_plan(tmp_path, datasets=datasets, transformations=("expansion",), seeds=(1,))
+    write_cells(plan, lambda c: 5.0)
+    _, scores, _ = run(plan)
+    assert set(scores.to_pandas()["language"]) == {"ara-Arab"}
+    files = [
+        write_transforms(
+            plan, d, Variant("llm", "expansion", 1), [{"source_language": t, "target_language": t}]
+        )
+        for d, t in tags.items()
+    ]
+    counts = rewrite_counts(files)
+    assert set(counts["source_language"]) == set(counts["target_language"]) == {"ara-Arab"}
+    english = make_plan(tmp_path, datasets={"a": {"languages": {"default": ["en", "en-US"]}}, "b": {}})
+    assert Names.of(english).language_groups == {"a": "english", "b": "english"}

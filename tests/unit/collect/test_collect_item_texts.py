@@ -66,7 +66,7 @@ def test_every_text_of_a_pair_is_a_row_rewritten_or_not(tmp_path):
     frame = texts_of(plan)
     assert len(frame) == 6
     row = frame[(frame["item"] == "1") & (frame["field"] == "sentence1")].iloc[0]
-    assert (row["original"], row["rewritten"], row["language"]) == ("text 11", HOSTILE, "arb-Arab")
+    assert (row["original"], row["rewritten"], row["language"]) == ("text 11", HOSTILE, "ara-Arab")
     assert (row["flags"], row["outcome"]) == ("empty,runaway", "ok")
     assert row["length_ratio"] == pytest.approx(len(HOSTILE) / 7)
     assert row["edit_distance"] == pytest.approx(Levenshtein.normalized_distance("text 11", HOSTILE))

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from stressbed.config.entries import EmbedderEntry
+from stressbed.config.languages import language_of
 from stressbed.config.planted import Planted
 from stressbed.embed.embedders.common import EntryEmbedder, normalise
 from stressbed.embed.protocol import Manifest
@@ -16,7 +17,7 @@ from stressbed.errors import EmbedError
 from stressbed.fingerprint import text_digest
 
 DIMENSIONS = 128
-ENGLISH = "eng"
+ENGLISH = language_of("eng")
 
 
 class PlantedEmbedder(EntryEmbedder):
@@ -52,7 +53,7 @@ class PlantedEmbedder(EntryEmbedder):
         return normalise(out)  # what is planted holds for vectors of length 1
 
     def _factor(self, manifest: Manifest) -> float:
-        languages = {tag.split("-")[0] for tags in manifest["languages"].values() for tag in tags}
+        languages = {language_of(tag) for tags in manifest["languages"].values() for tag in tags}
         return 1.0 if languages <= {ENGLISH} else self.planted.not_english
 
 
