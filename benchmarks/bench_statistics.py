@@ -1,6 +1,6 @@
 """What the statistics of `stressbed.stats` reach on data whose truth is known.
 
-    python benchmarks/bench_statistics.py [--draws 5000] [--part size|mean|rank|spearman]
+    python benchmarks/bench_statistics.py [--draws 5000] [--part size|mean|rank|spearman|shared]
 
 Size of the signed-rank test and coverage of the Hodges-Lehmann interval at 5 and 95 %, with and without
 ties and zeros; coverage of the percentile bootstrap of means, ranks and Spearman's rho by the number of
@@ -15,6 +15,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from stressbed.stats.bootstrap import rank_intervals, resample_means, spearman_i
 from stressbed.stats.interval import DegenerateWarning
 from stressbed.stats.location import hodges_lehmann
 from stressbed.stats.signed_rank import signed_rank
+from stressbed.stats.units import Units, shared_units
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -131,7 +133,54 @@ def bench_spearman(draws: int) -> bool:
     return True
 
 
-PARTS = {"size": bench_size, "mean": bench_mean, "rank": bench_rank, "spearman": bench_spearman}
+SHARING: dict[str, list[tuple[int, int]]] = {
+    "28 pairs of 8 texts": list(combinations(range(8), 2)),
+    "66 pairs of 12 texts": list(combinations(range(12), 2)),
+    "190 pairs of 20 texts": list(combinations(range(20), 2)),
+    "10 texts by 10 others": [(i, 10 + j) for i in range(10) for j in range(10)],
+    "8 texts with 10 others each": [(i, 8 + 10 * i + j) for i in range(8) for j in range(10)],
+    "30 texts with 5 others each": [(i, 30 + 5 * i + j) for i in range(30) for j in range(5)],
+    "20 triangles": [(3 * i + a, 3 * i + b) for i in range(20) for a, b in ((0, 1), (0, 2), (1, 2))],
+    "200 pairs of 150 texts": np.random.default_rng(6).integers(150, size=(200, 2)).tolist(),
+    "200 pairs of 400 texts": np.random.default_rng(7).integers(400, size=(200, 2)).tolist(),
+    "50 pairs of 100 texts": [(2 * i, 2 * i + 1) for i in range(50)],
+}
+"""Pairs of texts, numbered."""
+
+
+def bench_shared(draws: int) -> bool:
+    print("\npercentile bootstrap of a mean over pairs that share texts, 1,000 resamples: per cent covered,")
+    print("by the share of the variance that is the texts'; pairs drawn, then units (clusters or texts)")
+    print(f"{'pairs':30s}{'units':>6s}" + "".join(f"   {s:4.1f}: pairs, units" for s in (0.0, 0.3, 0.8)))
+    for number, (name, places) in enumerate(SHARING.items()):
+        units = Units.of(shared_units(places))
+        line = f"{name:30s}{units.n:6d}"
+        for share in (0.0, 0.3, 0.8):
+            generator = np.random.default_rng([5, number, int(10 * share)])
+            before, after = (_cover(np.array(places), share, u, draws, generator) for u in (None, units))
+            line += f"{100 * before:14.1f}{100 * after:7.1f}"
+        print(line, flush=True)
+    return True
+
+
+def _cover(
+    places: np.ndarray, share: float, units: Units | None, draws: int, generator: np.random.Generator
+) -> float:
+    hits = 0
+    for _ in range(draws // 50):
+        texts = generator.normal(size=(places.max() + 1, 50))
+        own = generator.normal(size=(len(places), 50))
+        values = np.sqrt(share / 2) * texts[places].sum(axis=1) + np.sqrt(1 - share) * own
+        means = resample_means(values, resamples=1000, rng=generator, units=units)
+        low, high = np.nanquantile(means, [0.025, 0.975], axis=0)
+        hits += int(((low <= 0) & (high >= 0)).sum())
+    return hits / (draws // 50 * 50)
+
+
+PARTS = {
+    "size": bench_size, "mean": bench_mean, "rank": bench_rank, "spearman": bench_spearman,
+    "shared": bench_shared,
+}  # fmt: skip
 
 
 def main() -> None:

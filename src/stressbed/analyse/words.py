@@ -8,6 +8,12 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
+def plural(noun: str) -> str:
+    """Return what several of a unit are called: `queries`, `shared texts of pairs`."""
+    head, of, rest = noun.partition(" of ")
+    return (head[:-1] + "ies" if head.endswith("y") else f"{head}s") + of + rest
+
+
 def shown(value: float, digits: int = 1) -> str:
     """Return a number of a sentence: a true minus, and none before a zero."""
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")

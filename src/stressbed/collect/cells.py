@@ -20,6 +20,7 @@ from stressbed.collect.groups import write_groups
 from stressbed.collect.items import item_rows, item_values
 from stressbed.collect.rewrites import distinct_rewrites
 from stressbed.collect.schema import ABSENT, ALL, FAILED, ITEMS, MISSING, OK, SCORES
+from stressbed.collect.shares import Shares, read_shares
 from stressbed.config.entries import DatasetEntry
 from stressbed.config.load import Plan
 from stressbed.errors import DataError
@@ -49,10 +50,18 @@ class CollectStats:
 
 @dataclass(frozen=True)
 class _Dataset:
-    """What all cells of a dataset share: its gold, and what is known of the rewrites of each variant."""
+    """What all cells of a dataset share.
+
+    Attributes:
+        name: Catalogue id.
+        golds: What people said of its pairs.
+        shares: What its items share with each other.
+        rewrites: What is known of the rewrites of each variant.
+    """
 
     name: str
     golds: Golds
+    shares: Shares
     rewrites: Mapping[Variant, Row]
 
 
@@ -84,8 +93,10 @@ def _item_tables(plan: Plan, rows: list[Row]) -> Iterator[pa.Table]:
     known: dict[str, _Dataset] = {}
     for embedder, dataset in plan.pairs:
         if dataset not in known:
-            golds = read_golds(_dataset_folder(plan, dataset))
-            known[dataset] = _Dataset(dataset, golds, _rewrites(plan, dataset))
+            folder = _dataset_folder(plan, dataset)
+            known[dataset] = _Dataset(
+                dataset, read_golds(folder), read_shares(folder), _rewrites(plan, dataset)
+            )
         yield _collect_pair(plan, embedder, known[dataset], rows)
 
 
@@ -172,7 +183,9 @@ def _collect_pair(plan: Plan, embedder: str, dataset: _Dataset, rows: list[Row])
         for row in _score_rows(plan, cell, record, original):
             rows.append(row | dataset.rewrites.get(variant, {}) if row["subset"] == ALL else row)
         if record is not None:
-            tables.append(item_rows(plan.config.run, cell, record, values, dataset.golds))
+            tables.append(
+                item_rows(plan.config.run, cell, record, values, golds=dataset.golds, shares=dataset.shares)
+            )
     return pa.concat_tables(tables) if tables else ITEMS.empty_table()
 
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from stressbed.collect.gold import Golds
 from stressbed.collect.schema import ITEMS
+from stressbed.collect.shares import Shares
 from stressbed.paths import Cell
 
 Values = dict[tuple[str, ...], dict[str, float | None]]
@@ -23,7 +24,13 @@ def item_values(record: Mapping[str, Any]) -> Values:
 
 
 def item_rows(
-    run: str, cell: Cell, record: Mapping[str, Any], originals: Values, golds: Golds | None = None
+    run: str,
+    cell: Cell,
+    record: Mapping[str, Any],
+    originals: Values,
+    *,
+    golds: Golds | None = None,
+    shares: Shares | None = None,
 ) -> pa.Table:
     """Return a cell's items with the schema `ITEMS`.
 
@@ -48,8 +55,14 @@ def item_rows(
             "metric": block["metric"],
         }
         known = (golds or {}).get((block["subset"], block["split"]), {}) if block["unit"] == "pair" else {}
-        gold = [known.get(n) for n in names]
-        tables.append(_table(columns, names, values, original, gold, is_original=is_original))
+        held = (shares or {}).get((block["subset"], block["split"]), {})
+        told = {
+            "gold": pa.array([known.get(n) for n in names], pa.float64()),
+            "shares": pa.array([held.get(n) for n in names], pa.string())
+            if block["unit"] != "experiment"
+            else pa.nulls(len(names), pa.string()),
+        }
+        tables.append(_table(columns, names, values, original, told, is_original=is_original))
     return pa.concat_tables(tables) if tables else ITEMS.empty_table()
 
 
@@ -58,7 +71,7 @@ def _table(
     names: list[str],
     values: list[float | None],
     original: list[float | None],
-    gold: list[float | None],
+    told: Mapping[str, pa.Array],
     *,
     is_original: bool,
 ) -> pa.Table:
@@ -70,7 +83,7 @@ def _table(
         "value": value,
         "original": reference,
         "delta": pa.nulls(n, pa.float64()) if is_original else pc.subtract(value, reference),
-        "gold": pa.array(gold, pa.float64()),
+        **told,
     }
     arrays = [
         varying[f.name] if f.name in varying else pa.repeat(pa.scalar(constants[f.name], f.type), n)

@@ -107,6 +107,12 @@ ITEMS = pa.schema(
         _column(
             "gold", pa.float64(), "What people said of a pair: its similarity score or label; else null."
         ),
+        _column(
+            "shares",
+            pa.string(),
+            "Units that the item shares with others (a text, or items that hang together), which are "
+            "resampled; null where it shares none.",
+        ),
     ],
     metadata={"stressbed.table": "items"},
 )

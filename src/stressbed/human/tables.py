@@ -16,10 +16,15 @@ from stressbed.fingerprint import text_digest
 from stressbed.generate.languages import english_name
 from stressbed.stats.agreement import gwet_ac2
 from stressbed.stats.bootstrap import mean_interval
-from stressbed.stats.interval import DegenerateWarning, Interval
+from stressbed.stats.interval import FEWEST, DegenerateWarning, Interval
+from stressbed.stats.units import Units, shared_units
 
 CRITERIA = ("quality", "fluency")
 SCALE = (1, 2, 3, 4, 5)
+SHARED = (
+    "Pairs that share texts are not independent: n_resampled counts what is drawn, pairs or the texts that "
+    f"they share. None with fewer than {FEWEST}."
+)
 OVERALL, ALL = "overall", "all"
 
 
@@ -104,14 +109,23 @@ def paired_ratings(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return one row per transformation, source pair and rater who rated both forms.
 
     Columns: transformation, target_language (empty where none is drawn), pair_id, rater, original, rewritten,
-    gold (all 0 to 5).
+    gold (all 0 to 5), text1, text2 (of the original).
     """
     columns = ["item_id", "transformation", "target_language", "pair_id", "form", "gold"]
-    held = items[items["kind"] == "similarity"].reindex(columns=columns).fillna({"target_language": ""})
+    similar = items[items["kind"] == "similarity"]
+    held = similar.reindex(columns=columns).fillna({"target_language": ""})
     joined = ratings[ratings["criterion"] == "similarity"].merge(held, on="item_id")
     keys = ["transformation", "target_language", "pair_id", "rater", "gold"]
     wide = joined.set_index([*keys, "form"])["rating"].unstack("form")  # noqa: PD010  # repeats must raise
-    return wide.dropna(subset=["original", "rewritten"]).reset_index()[[*keys, "original", "rewritten"]]
+    found = wide.dropna(subset=["original", "rewritten"]).reset_index()[[*keys, "original", "rewritten"]]
+    sources = similar.loc[similar["form"] == "original", ["pair_id", "text1", "text2"]]
+    return found.merge(sources.drop_duplicates("pair_id"), on="pair_id", how="left")
+
+
+def _units(part: pd.DataFrame, pairs: pd.Index) -> Units:
+    """Return what is resampled: source pairs, or the texts that they share."""
+    texts = part.drop_duplicates("pair_id").set_index("pair_id")[["text1", "text2"]]
+    return Units.of(shared_units(texts.reindex(pairs).to_numpy().tolist()))
 
 
 def label_preservation(paired: pd.DataFrame, names: Names, *, resamples: int) -> Table:
@@ -119,11 +133,12 @@ def label_preservation(paired: pd.DataFrame, names: Names, *, resamples: int) ->
     rows = []
     for transformation, language, part in _by_language(paired, names):
         apart = (part["rewritten"] - part["original"]).abs()
-        by_pair = apart.groupby(part["pair_id"]).mean().to_numpy()
+        by_pair = apart.groupby(part["pair_id"]).mean()
+        units = _units(part, by_pair.index)
         rng = _rng("preservation", transformation, language)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateWarning)  # the table shows a dash
-            found = mean_interval(by_pair, resamples=resamples, rng=rng)
+            found = mean_interval(by_pair.to_numpy(), resamples=resamples, rng=rng, units=units)
         rows.append(
             {
                 "transformation": transformation, "target_language": language,
@@ -131,13 +146,13 @@ def label_preservation(paired: pd.DataFrame, names: Names, *, resamples: int) ->
                 "gold": float(part["gold"].mean()), "mad": float(apart.mean()),
                 "mad_low": found.low, "mad_high": found.high,
                 "within_one": 100.0 * float((apart <= 1).mean()), "n_ratings": len(part),
-                "n_pairs": part["pair_id"].nunique(),
+                "n_pairs": part["pair_id"].nunique(), "n_resampled": units.n,
             }
         )  # fmt: skip
     notes = [
         "Similarity from 0 to 5. mad: mean absolute difference between a rater's ratings of the original and "
         "the rewritten pair; within_one: per cent of them that differ by no more than one point; "
-        "interval at 95 %, bootstrap over source pairs.",
+        f"interval at 95 %, bootstrap over source pairs. {SHARED}",
         "Only raters who rated both forms of a pair count. gold: the dataset's label, scaled to 0 to 5.",
         *_languages(paired, names),
     ]
@@ -154,12 +169,14 @@ def label_preservation_pairs(paired: pd.DataFrame, names: Names, *, resamples: i
         row: dict[str, object] = {"transformation": transformation, "target_language": language}
         row["n_pairs"] = len(consensus)
         row |= {c: float(consensus[c].mean()) for c in consensus.columns}
+        units = _units(part, consensus.index)
+        row["n_resampled"] = units.n
         for a, b in (("rewritten", "original"), ("rewritten", "gold"), ("original", "gold")):
             apart = (consensus[a] - consensus[b]).abs()
             rng = _rng("pairs", transformation, language, a, b)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DegenerateWarning)  # the table shows a dash
-                found = mean_interval(apart.to_numpy(), resamples=resamples, rng=rng)
+                found = mean_interval(apart.to_numpy(), resamples=resamples, rng=rng, units=units)
             # A consensus is a mean of whole numbers: thirds must not fall on the wrong side of one.
             row |= {
                 f"{a}_{b}_mad": found.estimate, f"{a}_{b}_low": found.low, f"{a}_{b}_high": found.high,
@@ -169,7 +186,7 @@ def label_preservation_pairs(paired: pd.DataFrame, names: Names, *, resamples: i
     notes = [
         "Equal-weight means of source pairs' consensus ratings (0 to 5). mad: mean absolute difference "
         "between two columns over source pairs, with a 95 % bootstrap interval; within_one: per cent of "
-        "source pairs.",
+        f"source pairs. {SHARED}",
         *_languages(paired, names),
     ]
     frame = _told_apart(pd.DataFrame(rows))

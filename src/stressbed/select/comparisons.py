@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from stressbed.fingerprint import text_digest
-from stressbed.select.ratings import ROW, Observed
+from stressbed.select.ratings import ROW, Observed, units_of
 from stressbed.stats.agreement import gwet_ac2
 from stressbed.stats.bootstrap import Comparison, mean_interval, paired_comparisons, resample_means
 from stressbed.stats.interval import DegenerateWarning, Interval
@@ -42,17 +42,27 @@ def generator_of_chance(*what: str) -> np.random.Generator:
 
 def compare(observed: Observed, *, resamples: int, alpha: float) -> Outcome:
     """Return means with intervals, all pairwise comparisons, letters and the probabilities of being best."""
-    values, names = observed.pairs.to_numpy(), observed.generators
-    means = {
-        g: mean_interval(values[:, i], resamples=resamples, level=1 - alpha, rng=generator_of_chance("mean"))
-        for i, g in enumerate(names)
-    }
-    found = paired_comparisons(
-        values, names=names, resamples=resamples, level=1 - alpha, rng=generator_of_chance("pairs")
-    )
+    values, names, units = observed.pairs.to_numpy(), observed.generators, observed.units
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateWarning)  # the tables show dashes and say why
+        means = {
+            g: mean_interval(
+                values[:, i],
+                resamples=resamples,
+                level=1 - alpha,
+                rng=generator_of_chance("mean"),
+                units=units,
+            )
+            for i, g in enumerate(names)
+        }
+        found = paired_comparisons(
+            values, names=names, resamples=resamples, level=1 - alpha, rng=generator_of_chance("pairs"),
+            units=units,
+        )  # fmt: skip
     different = {frozenset({c.first, c.second}) for c in found if c.p_holm < alpha}
     letters = compact_letters(names, {g: m.estimate for g, m in means.items()}, different)
-    resampled = resample_means(values, resamples=resamples, rng=generator_of_chance("pairs"))
+    resampled = resample_means(values, resamples=resamples, rng=generator_of_chance("pairs"), units=units)
+    resampled = resampled[np.isfinite(resampled).all(axis=1)]
     best = np.isclose(resampled, resampled.max(axis=1, keepdims=True), rtol=0, atol=1e-12)
     shares = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
     return Outcome(means, found, letters, dict(zip(names, map(float, shares), strict=True)))
@@ -80,8 +90,8 @@ def self_preference(observed: Observed, *, resamples: int, alpha: float) -> pd.D
         among = pd.concat([g for j, g in gaps.items() if j != judge], axis=1).mean(axis=1)
         relative = (gaps[judge] - among).dropna()
         rng = generator_of_chance("self", judge)
-        first = _interval(own, resamples, alpha, rng)
-        second = _interval(relative, resamples, alpha, rng)
+        first = _interval(own, observed, resamples, alpha, rng)
+        second = _interval(relative, observed, resamples, alpha, rng)
         rows.append(
             {
                 "judge": judge,
@@ -130,7 +140,10 @@ def _mean_correlation(wide: pd.DataFrame) -> float:
     return float(np.mean(found)) if found else float("nan")
 
 
-def _interval(values: pd.Series[float], resamples: int, alpha: float, rng: np.random.Generator) -> Interval:
+def _interval(
+    values: pd.Series[float], observed: Observed, resamples: int, alpha: float, rng: np.random.Generator
+) -> Interval:
+    units = units_of(values.index, observed.complete)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateWarning)  # the table shows a dash
-        return mean_interval(values.to_numpy(), resamples=resamples, level=1 - alpha, rng=rng)
+        return mean_interval(values.to_numpy(), resamples=resamples, level=1 - alpha, rng=rng, units=units)

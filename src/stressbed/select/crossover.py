@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from stressbed.plot.style import save, style
 from stressbed.select import comparisons
 from stressbed.select.comparisons import Outcome
 from stressbed.select.ratings import Observed, observe
+from stressbed.stats.interval import too_few
 from stressbed.store import read_json, write_text
 
 log = logging.getLogger("stressbed")
@@ -95,6 +97,10 @@ def tables(
         f"Bootstrap over observations, {selection.resamples} resamples; p-values are Holm-corrected over all "
         f"pairs. Generators that share a letter do not differ significantly (alpha {selection.alpha:g})."
     )
+    if observed.units.shared:
+        tests += f" Rows share texts, so what is drawn is {observed.units.n} shared texts and rows."
+    if why := too_few(observed.units.n, "observation"):
+        tests += f" No intervals and no p-values: {why}."
     pooled = judge_rows(observed)
     best = dict.fromkeys(observed.generators, "max")
     two = dict.fromkeys([*observed.generators, "total"], 2)
@@ -233,7 +239,12 @@ def sentence(found: Mapping[str, Any], names: Names) -> str:
     label = names.label
     said = (
         f"{label(found['winner'])} has the highest mean rating ({found['means'][found['winner']]:.2f}), "
-        f"{found['margin']:.2f} above {label(found['runner_up'])} (interval {found['margin_low']:.2f} to "
+        f"{found['margin']:.2f} above {label(found['runner_up'])} "
+    )
+    if math.isnan(found["margin_low"]):
+        return f"{said}(no interval: too few observations, {found['n_observations']})."
+    said += (
+        f"(interval {found['margin_low']:.2f} to "
         f"{found['margin_high']:.2f}, Holm-corrected p = {found['p_holm']:.2g}, "
         f"best in {100 * found['probability_best']:.0f} % of resamples of {found['n_observations']} "
         "observations)"

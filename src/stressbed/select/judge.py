@@ -40,6 +40,7 @@ SCHEMA = pa.schema(
         ("field", pa.string()),
         ("position", pa.int64()),
         ("text_id", pa.int64()),
+        ("original", pa.string()),
         ("rating", pa.float64()),
         ("choice", pa.int64()),
         ("reason", pa.string()),
@@ -49,8 +50,8 @@ SCHEMA = pa.schema(
 )
 """Columns of a ratings file. Without a rating, `rating` is NaN, `choice` null, and `reason` says why."""
 
-_COPIED = ("subset", "split", "row", "field", "position", "text_id")
-_READ = [*_COPIED, "source_language", "target_language", "original", "text"]
+_COPIED = ("subset", "split", "row", "field", "position", "text_id", "original")
+_READ = [*_COPIED, "source_language", "target_language", "text"]
 _SLOT = re.compile(r"\{(task|original|rewrite|source_language|target_language)\}")
 _UNKNOWN = "the same language as the text"
 

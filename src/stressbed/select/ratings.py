@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from stressbed.errors import DataError
+from stressbed.stats.units import Units, shared_units
 from stressbed.store import read_parquet
 
 ROW = ["subset", "split", "row"]
@@ -29,6 +30,7 @@ class Observed:
         complete: Those of (judge, transformation, text) for which every generator has a rating.
         pairs: Shape (rows of the screening data, generators): mean over judges, transformations and
             the row's texts. One row is one observation.
+        units: What is resampled: the rows, or texts that they share with each other.
         excluded: Ratings that do not count since another generator's is missing.
     """
 
@@ -37,6 +39,7 @@ class Observed:
     ratings: pd.DataFrame
     complete: pd.DataFrame
     pairs: pd.DataFrame
+    units: Units
     excluded: int
 
 
@@ -55,8 +58,10 @@ def observe(files: Sequence[Path], *, generators: Sequence[str], judges: Sequenc
         DataError: Nothing is left: a judge gave no rating at all, or there was nothing to rate.
         StoreError: A file is damaged.
     """
-    columns = ["judge", "generator", "transformation", *ROW, "text_id", "rating", "choice", "reason"]
-    ratings = pd.concat([read_parquet(f, columns=columns).to_pandas() for f in files], ignore_index=True)
+    columns = ["judge", "generator", "transformation", *ROW, "text_id", "original", "rating", "choice"]
+    ratings = pd.concat(
+        [read_parquet(f, columns=[*columns, "reason"]).to_pandas() for f in files], ignore_index=True
+    )
     _every_judge_answers(ratings, judges)
     given = ratings.dropna(subset=["rating"])
     counts = given.groupby(CELL)["generator"].transform("nunique")
@@ -75,8 +80,15 @@ def observe(files: Sequence[Path], *, generators: Sequence[str], judges: Sequenc
         )
     pairs = complete.pivot_table(index=ROW, columns="generator", values="rating", aggfunc="mean", sort=False)
     return Observed(
-        list(generators), list(judges), ratings, complete, pairs[list(generators)], len(given) - len(complete)
-    )
+        list(generators), list(judges), ratings, complete, pairs[list(generators)],
+        units_of(pairs.index, complete), len(given) - len(complete),
+    )  # fmt: skip
+
+
+def units_of(rows: pd.Index, complete: pd.DataFrame) -> Units:
+    """Return what is resampled where rows of the screening data share texts."""
+    known = complete.dropna(subset=["original"]).groupby(ROW, sort=False)["original"].agg(list).to_dict()
+    return Units.of(shared_units([known.get(row, []) for row in rows]))
 
 
 def _every_judge_answers(ratings: pd.DataFrame, judges: Sequence[str]) -> None:

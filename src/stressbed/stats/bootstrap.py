@@ -27,6 +27,7 @@ from stressbed.stats.interval import (
     finite,
 )
 from stressbed.stats.ties import levels
+from stressbed.stats.units import Units
 
 CHUNK = 2_000_000
 """Largest number of weights held at once."""
@@ -65,13 +66,17 @@ class Correlation:
     n: int
 
 
-def resample_means(values: npt.ArrayLike, *, resamples: int, rng: np.random.Generator) -> Floats:
+def resample_means(
+    values: npt.ArrayLike, *, resamples: int, rng: np.random.Generator, units: Units | None = None
+) -> Floats:
     """Return the column means of bootstrap samples of the rows.
 
     Args:
         values: Shape (n, k): one row per observation.
         resamples: Number of samples B.
         rng: Source of chance.
+        units: What is drawn where rows are not independent; by default each row. A sample that holds no row
+            has NaN.
 
     Returns:
         Shape (B, k).
@@ -83,12 +88,21 @@ def resample_means(values: npt.ArrayLike, *, resamples: int, rng: np.random.Gene
     n = len(array)
     if n == 0:
         raise ValueError("values holds no observation")
-    found = [w @ array for w in _weights(n, resamples, rng)]
-    return np.concatenate(found) / n
+    if units is None or not units.shared:
+        found = [w @ array for w in _weights(n, resamples, rng)]
+        return np.concatenate(found) / n
+    weights = [units.weights(w.T).T for w in _weights(units.n, resamples, rng)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.concatenate([w @ array / w.sum(axis=1, keepdims=True) for w in weights])
 
 
 def mean_interval(
-    values: npt.ArrayLike, *, resamples: int, level: float = 0.95, rng: np.random.Generator
+    values: npt.ArrayLike,
+    *,
+    resamples: int,
+    level: float = 0.95,
+    rng: np.random.Generator,
+    units: Units | None = None,
 ) -> Interval:
     """Return a mean with its percentile bootstrap interval.
 
@@ -97,17 +111,19 @@ def mean_interval(
         resamples: Number of samples.
         level: Coverage.
         rng: Source of chance.
+        units: What is drawn where observations are not independent; it takes `FEWEST` of them too.
     """
     check_level(level)
     array = finite(values, dimensions=1, name="values")
     if len(array) == 0:
         degenerate("a mean of no observation")
         return NOTHING
-    if not enough(len(array)):
-        degenerate(f"an interval from {len(array)} of the {FEWEST} observations that it needs")
+    n = len(array) if units is None else units.n
+    if not enough(n):
+        degenerate(f"an interval from {n} of the {FEWEST} observations that it needs")
         return Interval(float(array.mean()), float("nan"), float("nan"))
-    means = resample_means(array[:, None], resamples=resamples, rng=rng)[:, 0]
-    low, high = np.quantile(means, _ends(level))
+    means = resample_means(array[:, None], resamples=resamples, rng=rng, units=units)[:, 0]
+    low, high = np.quantile(means[np.isfinite(means)], _ends(level))
     return Interval(float(array.mean()), float(low), float(high))
 
 
@@ -189,6 +205,7 @@ def paired_comparisons(
     resamples: int,
     level: float = 0.95,
     rng: np.random.Generator,
+    units: Units | None = None,
 ) -> list[Comparison]:
     """Return the comparison of every pair of columns, in order of the names.
 
@@ -204,6 +221,7 @@ def paired_comparisons(
         resamples: Number of samples.
         level: Coverage of the intervals.
         rng: Source of chance.
+        units: What is drawn where rows are not independent; it takes `FEWEST` of them too.
 
     Raises:
         ValueError: Not two-dimensional, not finite, no level, or not a name for each column.
@@ -213,15 +231,16 @@ def paired_comparisons(
     if array.shape[1] != len(names):
         raise ValueError(f"{array.shape[1]} columns but {len(names)} names")
     pairs = list(combinations(range(len(names)), 2))
-    if not enough(len(array)):
-        degenerate(f"comparisons on {len(array)} of the {FEWEST} observations that they need")
+    if not enough(n := len(array) if units is None else units.n):
+        degenerate(f"comparisons on {n} of the {FEWEST} observations that they need")
         nan = float("nan")
         apart = [float((array[:, i] - array[:, j]).mean()) if len(array) else nan for i, j in pairs]
         return [
             Comparison(names[i], names[j], d, nan, nan, nan, nan)
             for (i, j), d in zip(pairs, apart, strict=True)
         ]
-    means = resample_means(array, resamples=resamples, rng=rng)
+    means = resample_means(array, resamples=resamples, rng=rng, units=units)
+    means = means[np.isfinite(means).all(axis=1)]
     found: list[tuple[float, float, float, float]] = []
     for i, j in pairs:
         observed = float((array[:, i] - array[:, j]).mean())
@@ -229,7 +248,7 @@ def paired_comparisons(
         low, high = np.quantile(resampled, _ends(level))
         # Rounding must not decide whether a difference is "at least as far".
         further = np.abs(resampled - observed) >= abs(observed) * (1 - 1e-12)
-        found.append((observed, float(low), float(high), (int(further.sum()) + 1) / (resamples + 1)))
+        found.append((observed, float(low), float(high), (int(further.sum()) + 1) / (len(means) + 1)))
     adjusted = multipletests([p for *_, p in found], method="holm")[1] if found else []
     return [
         Comparison(names[i], names[j], d, low, high, p, float(holm))

@@ -49,6 +49,15 @@ def interval_words(n: int) -> str:
     return "95 % interval" if normal >= ENOUGH else f"interval (covers about {normal:.0f} %)"
 
 
+AIMED = "aimed at 95 %"
+"""Words of a note on an interval that covers less than it should."""
+
+
+def words_beside(note: str) -> str:
+    """Return what an interval is called beside its note: `95 % interval` unless that says that it is less."""
+    return f"interval, {AIMED}," if AIMED in note else "95 % interval"
+
+
 def _measured(n: int) -> tuple[float, float]:
     """Return the coverage of the largest measured number of observations that is not above n."""
     return MEASURED[max(m for m in MEASURED if m <= n)]
@@ -68,7 +77,7 @@ def coverage_note(n: int) -> str:
     normal, skewed = _measured(n)
     if normal < ENOUGH:
         return (
-            f"with n = {n} the bootstrap interval, aimed at 95 %, covers about {normal:.0f} % "
+            f"with n = {n} the bootstrap interval, {AIMED}, covers about {normal:.0f} % "
             f"({skewed:.0f} % if the data are strongly skewed): read it as a lower bound of the uncertainty"
         )
     if skewed < ENOUGH:

@@ -148,7 +148,7 @@ def test_dropped_rows_leave_the_pairs_that_are_known_in_both():
             lambda i, s: (i, s | {"metric": "cosine_accuracy"}),
             "cosine_accuracy is not made of values per item",
         ),
-        (lambda i, s: (i.iloc[:1], s), "fewer than two items"),
+        (lambda i, s: (i.iloc[:1], s), "one pair is too few for an interval, which needs 6"),
         (lambda i, s: (i.assign(value=i["original"]), s | {"score": s["original"]}), "no item changed"),
         (lambda i, s: (i, s | {"seed": 7}), "the cell has no score"),
     ],
@@ -221,7 +221,8 @@ def test_a_run_without_items_has_a_table_with_columns_and_no_rows():
     table = item_intervals([], pd.DataFrame([score_row(1, 2)]), names_of(), resamples=100, seed=0)
     assert len(table.frame) == 0
     assert list(table.frame.columns) == [
-        "embedder", "dataset", "transformation", "seed", "unit", "n", "drop", "low", "high", "method", "note",
+        "embedder", "dataset", "transformation", "seed", "unit", "n", "resampled", "n_resampled", "drop",
+        "low", "high", "method", "note",
     ]  # fmt: skip
 
 

@@ -156,7 +156,10 @@ def test_what_is_lacking_is_said():
     table = causes([items], [texts_of(items["item"], cause)], gone)
     assert any("drift is lacking" in n for n in table.notes)
     few = causes([items.iloc[:6]], [texts_of(items["item"], cause)]).frame.iloc[0]
-    assert "only 6 items" in few["note"]
+    assert few["note"] == "only 6 independent items: the interval is too narrow"
+    fewer = causes([items.iloc[:5]], [texts_of(items["item"], cause)]).frame.iloc[0]
+    assert fewer["note"] == "5 items are too few for an interval, which needs 6"
+    assert np.isnan([fewer["low"], fewer["high"]]).all()
 
 
 def test_experiments_are_left_out():

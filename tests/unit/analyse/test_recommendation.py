@@ -86,8 +86,8 @@ def intervals(seeds=(1,), **more):
     rows = [
         {
             "embedder": "a", "dataset": "d0", "transformation": "paraphrasing", "seed": s, "unit": "query",
-            "n": 24, "drop": 3.0, "low": 1.5 - s / 10, "high": 4.0 + s / 10, "method": "bootstrap",
-            "note": "", **more,
+            "n": 24, "resampled": "query", "n_resampled": 24, "drop": 3.0, "note": "",
+            "low": 1.5 - s / 10, "high": 4.0 + s / 10, "method": "bootstrap", **more,
         }
         for s in seeds
     ]  # fmt: skip
@@ -110,6 +110,16 @@ def test_what_limits_the_intervals_is_said_once():
     noted = intervals(seeds=(1, 2), note="experiments share their data; 3 samples have no score")
     table = recommendation(data, questions=QUESTIONS, item_intervals=noted)
     assert table.notes[-2:] == ["Experiments share their data.", "3 samples have no score."]
+
+
+def test_what_was_drawn_and_how_little_it_covers_stand_beside_the_interval():
+    data = analysed(lambda e, d, t, s: -3.0, datasets=1)
+    shared = intervals(resampled="shared text of queries", n_resampled=8, note="aimed at 95 %, covers 88 %")
+    found = verdicts(recommendation(data, questions=QUESTIONS, item_intervals=shared), "rewording")
+    assert (
+        "(interval, aimed at 95 %, 1.4 to 4.1 over 24 queries of this dataset, drawn by 8 shared texts of "
+        "queries)"
+    ) in found.loc["a", "verdict"]
 
 
 def test_one_dataset_without_an_interval_says_why():

@@ -180,7 +180,7 @@ def test_gold_is_of_the_subset_and_split_and_of_pairs_alone():
         for unit in ("pair", "query")
     ]
     golds = {place: {str(i): 10.0 * n + i for i in range(3)} for n, place in enumerate(PLACES)}
-    rows = item_rows("r", cell, {"items": blocks}, {}, golds).to_pylist()
+    rows = item_rows("r", cell, {"items": blocks}, {}, golds=golds).to_pylist()
     for row in rows:
         n = PLACES.index((row["subset"], row["split"]))
         assert row["gold"] == (10.0 * n + int(row["item"]) if row["unit"] == "pair" else None)

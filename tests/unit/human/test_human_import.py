@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -173,7 +174,7 @@ def preserved() -> tuple[pd.DataFrame, pd.DataFrame]:
     items = pd.DataFrame(
         [
             {"item_id": f"{p}{f}", "kind": "similarity", "transformation": "paraphrasing", "pair_id": p,
-             "form": f, "gold": g}
+             "form": f, "gold": g, "text1": f"{p}1 {f}", "text2": f"{p}2 {f}"}
             for p, g in (("p", 4.0), ("q", 1.0))
             for f in ("original", "rewritten")
         ]
@@ -224,6 +225,27 @@ def test_label_preservation_by_target_language_by_hand():
     )
     assert "target_language" not in alone.frame
     assert alone.notes[-1].endswith("(both sentences in it): German 2.")
+
+
+def test_pairs_that_share_texts_are_drawn_by_their_texts():
+    """15 pairs of 6 texts: six texts are drawn; of 5 there is no interval, though there are 10 pairs."""
+    for n, drawn in ((6, 6), (5, 5)):
+        places = list(combinations(range(n), 2))
+        items = pd.DataFrame(
+            {"item_id": f"{p}{f}", "kind": "similarity", "transformation": "paraphrasing", "pair_id": str(p),
+             "form": f, "gold": 1.0, "text1": f"{a} {f}", "text2": f"{b} {f}"}
+            for p, (a, b) in enumerate(places) for f in ("original", "rewritten")
+        )  # fmt: skip
+        ratings = items[["item_id"]].assign(
+            rater="a", criterion="similarity", rating=[i * 7 % 5 for i in range(len(items))]
+        )
+        paired = paired_ratings(ratings, items)
+        row = label_preservation(paired, NAMES, resamples=200).frame.iloc[0]
+        assert row[["n_pairs", "n_resampled"]].tolist() == [len(places), drawn]
+        assert np.isnan(row["mad_low"]) == (n < 6)
+        pair = label_preservation_pairs(paired, NAMES, resamples=200).frame.iloc[0]
+        assert np.isnan(pair["rewritten_gold_low"]) == (n < 6)
+        assert pair["n_resampled"] == drawn
 
 
 def test_a_rater_of_one_form_only_does_not_count():

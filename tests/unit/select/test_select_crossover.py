@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from stressbed.analyse.names import Names
 from stressbed.config.entries import SelectionEntry
 from stressbed.errors import DataError
 from stressbed.select.comparisons import compare, judge_agreement, self_preference
-from stressbed.select.crossover import choose, judge_rows, transformation_rows
+from stressbed.select.crossover import choose, judge_rows, transformation_rows, winner
 from stressbed.select.judge import SCHEMA
 from stressbed.select.ratings import observe
 
@@ -209,3 +210,21 @@ def test_totals_are_means_of_unrounded_cells(tmp_path):
     # The printed totals of the columns are table 10's averages.
     for g, printed in zip(generators, [4.45, 4.38, 3.89, 4.43, 4.40], strict=True):
         assert made.loc["total", g] == pytest.approx(printed, abs=0.011), g
+
+
+def test_rows_that_share_texts_are_drawn_by_their_texts(tmp_path):
+    """45 rows of ten texts give ten observations, and five give no interval."""
+    for n in (10, 5):
+        places = list(combinations(range(n), 2))
+        ratings = simulate(n_pairs=len(places))
+        ratings["original"] = [
+            f"text {places[int(r)][p]}" for r, p in zip(ratings["row"], ratings["position"], strict=True)
+        ]
+        found = observed(tmp_path / str(n), ratings)
+        assert (len(found.pairs), found.units.n) == (len(places), n)
+        outcome = compare(found, resamples=300, alpha=0.05)
+        low = [m.low for m in outcome.means.values()]
+        assert np.isnan(low).all() if n == 5 else np.isfinite(low).all()
+        assert all(np.isnan(c.p) == (n == 5) for c in outcome.comparisons)
+        said = winner(outcome, errors=dict.fromkeys(GENERATORS, 0.0), names=NAMES, n=len(places))["sentence"]
+        assert ("no interval: too few observations" in said) == (n == 5)

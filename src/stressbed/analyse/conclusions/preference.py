@@ -13,7 +13,7 @@ import pandas as pd
 
 from stressbed.analyse.items.samples import ItemSamples, NoSamplesError, item_samples
 from stressbed.analyse.study import TOTAL, Study, with_axes
-from stressbed.analyse.words import counted, shown
+from stressbed.analyse.words import counted, plural, shown
 from stressbed.stats.interval import FEWEST, DegenerateWarning, Floats
 from stressbed.stats.location import hodges_lehmann, holm
 from stressbed.stats.signed_rank import signed_rank
@@ -143,7 +143,7 @@ def _compared(
         found = _samples(study, items, resamples, rng)
     except NoSamplesError as e:
         return Comparisons(plain, reason=f"one dataset, and {e}")
-    return Comparisons(_within(found, list(plain)), f"{counted(found.n, 'item')} of this dataset")
+    return Comparisons(_within(found, list(plain)), found.basis)
 
 
 def _between(totals: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Pairs:
@@ -166,7 +166,7 @@ class _Within:
     embedders: Sequence[str]
     totals: Floats
     samples: Floats
-    n: int
+    basis: str
 
 
 def _samples(study: Study, items: pd.DataFrame, resamples: int, rng: np.random.Generator) -> _Within:
@@ -190,7 +190,16 @@ def _samples(study: Study, items: pd.DataFrame, resamples: int, rng: np.random.G
         )
         totals.append(with_axes(over_seeds.T, study.names)[TOTAL].to_numpy(dtype=np.float64))
     full = study.matrix(TOTAL).iloc[0].to_numpy(dtype=np.float64)
-    return _Within(study.embedders, full, np.stack(totals), found.n)
+    return _Within(study.embedders, full, np.stack(totals), _basis(found))
+
+
+def _basis(found: ItemSamples) -> str:
+    """Return what an interval within a dataset is over."""
+    said = f"{counted(found.n, 'item')} of this dataset"
+    what = found.resampled
+    return said + (
+        "" if what == found.unit else f", drawn by {counted(found.n_resampled, what, plural(what))}"
+    )
 
 
 def _cell(frame: pd.DataFrame, key: Sequence[str]) -> pd.Series:

@@ -12,8 +12,9 @@ from stressbed.analyse.conclusions.preference import preferences
 from stressbed.analyse.conclusions.verdicts import LARGE, NOTICEABLE, Loss, sentence
 from stressbed.analyse.study import Analysed, Study, per_study
 from stressbed.analyse.table import Table
-from stressbed.analyse.words import counted, span
+from stressbed.analyse.words import counted, plural, span
 from stressbed.config.entries import Question
+from stressbed.stats.coverage import words_beside
 from stressbed.stats.interval import DegenerateWarning, enough
 from stressbed.stats.location import hodges_lehmann
 
@@ -168,11 +169,20 @@ def _within(
     if rows[["low", "high"]].isna().any(axis=None):
         return Loss(mean, remark=f"{missing}{': ' + notes[0] if notes else ''}.")
     n, unit = int(rows["n"].min()), str(rows["unit"].iloc[0])
-    basis = f"{n} {unit if n == 1 else _plural(unit)} of this dataset"
+    basis = f"{counted(n, unit, plural(unit))} of this dataset"
+    if (what := str(rows["resampled"].iloc[0])) != unit:
+        basis += f", drawn by {counted(int(rows['n_resampled'].min()), what, plural(what))}"
     first = study.seeds.first(study.generator, dataset, transformation, map(int, rows["seed"]))
     several = len(set(first.values()))
     seeds = f" The interval is the widest over {several} seeds." if several > 1 else ""
-    return Loss(mean, float(rows["low"].min()), float(rows["high"].max()), basis, f"{alone}{seeds}")
+    return Loss(
+        mean,
+        float(rows["low"].min()),
+        float(rows["high"].max()),
+        basis,
+        f"{alone}{seeds}",
+        words_beside("; ".join(notes)),
+    )
 
 
 def _rows_of(
@@ -188,10 +198,6 @@ def _rows_of(
     if "generator" in frame.columns:
         chosen &= frame["generator"] == study.generator
     return frame[chosen]
-
-
-def _plural(unit: str) -> str:
-    return {"query": "queries", "summary": "summaries"}.get(unit, f"{unit}s")
 
 
 def _negated(value: float) -> float:

@@ -36,6 +36,7 @@ class Loss:
         high: Upper end.
         basis: What the interval is over, `12 datasets`.
         remark: What a reader must know besides: why there is no interval, what it leaves out.
+        words: What the interval is called.
     """
 
     points: float
@@ -43,6 +44,7 @@ class Loss:
     high: float = float("nan")
     basis: str = ""
     remark: str = ""
+    words: str = "95 % interval"
 
     @property
     def has_interval(self) -> bool:
@@ -64,7 +66,7 @@ def sentence(subject: str, loss: Loss, *, plural: bool = False) -> str:
     head = f"{subject} {verb}{'' if plural else 's'} {points(loss.points)}"
     if not loss.has_interval:
         return f"{head}. {loss.remark}"
-    said = f"{head} (95 % interval {ends(loss)} over {loss.basis}): {level(loss)}."
+    said = f"{head} ({loss.words} {ends(loss)} over {loss.basis}): {level(loss)}."
     return f"{said} {loss.remark}".strip()
 
 

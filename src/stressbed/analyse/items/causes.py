@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,15 +19,16 @@ from stressbed.analyse.items.features import (
     text_features,
 )
 from stressbed.analyse.items.intervals import HELD, CellFacts, Facts, cell_facts
-from stressbed.analyse.items.panels import Panel, Variant, panels
+from stressbed.analyse.items.panels import Panel, Variant, panels, units_of
 from stressbed.analyse.items.scores import per_item, shares
-from stressbed.analyse.items.weighted import draw_weights
+from stressbed.analyse.items.weighted import draw_items
 from stressbed.analyse.names import Names
 from stressbed.analyse.seeds import Seeds
 from stressbed.analyse.table import Table, finish
 from stressbed.analyse.words import counted
 from stressbed.fingerprint import text_digest
-from stressbed.stats.interval import Floats
+from stressbed.stats.interval import Floats, enough, too_few
+from stressbed.stats.units import Units
 
 LEVEL = 0.95
 FEWEST = 3
@@ -60,6 +61,7 @@ class _Cause:
     n: int = 0
     affected: float = 0
     items: int = 0
+    units: int = 0
     total: Floats = field(default_factory=lambda: np.zeros(3))
     samples: Floats = field(default_factory=lambda: np.zeros((3, 0)))
 
@@ -163,6 +165,7 @@ def _add_block(
     embedder, dataset = str(block["embedder"].iloc[0]), str(block["dataset"].iloc[0])
     for place, members in _by_place(block, facts.get((embedder, dataset), {})).items():
         items = pd.Index(pd.unique(np.concatenate([p.items for p, _ in members])))
+        units = _units(items, [p for p, _ in members])
         added: dict[tuple[str, str], Floats] = {}
         for panel, deltas in members:
             at = items.get_indexer(pd.Index(panel.items))
@@ -178,7 +181,13 @@ def _add_block(
                 total = sums.setdefault((generator, embedder, cause), _Cause())
                 total.count(x[:, used], deltas[:, chosen][:, used])
         rng = np.random.default_rng(int(text_digest("causes", str(seed), dataset, *place)[:16], 16))
-        _add_samples(added, sums, embedder, resamples=resamples, rng=rng)
+        _add_samples(added, sums, embedder, units, resamples=resamples, rng=rng)
+
+
+def _units(items: pd.Index, members: Sequence[Panel]) -> Units:
+    """Return the units of all items of a subset, whichever panels they are in."""
+    shares = {i: held for p in members for i, held in zip(p.items, p.shares, strict=True)}
+    return units_of(shares[i] for i in items)
 
 
 def _by_place(
@@ -244,6 +253,7 @@ def _add_samples(
     added: Mapping[tuple[str, str], Floats],
     sums: Mapping[tuple[str, str, str], _Cause],
     embedder: str,
+    units: Units,
     *,
     resamples: int,
     rng: np.random.Generator,
@@ -257,7 +267,7 @@ def _add_samples(
     size = max(16, HELD // n)
     sampled = np.concatenate(
         [
-            products.T @ draw_weights(n, min(size, resamples - start), rng)
+            products.T @ draw_items(units, min(size, resamples - start), rng)
             for start in range(0, resamples, size)
         ],
         axis=1,
@@ -265,7 +275,9 @@ def _add_samples(
     for k, (generator, cause) in enumerate(keys):
         found = sums[generator, embedder, cause]
         part = slice(3 * k, 3 * k + 3)
-        found.items += int((products[:, part] != 0).any(axis=1).sum())
+        used = (products[:, part] != 0).any(axis=1)
+        found.items += int(used.sum())
+        found.units += len(np.unique(units.first[used]))
         found.total = found.total + products[:, part].sum(axis=0)
         before = found.samples if found.samples.shape[1] else np.zeros((3, resamples))
         found.samples = before + sampled[part]
@@ -289,10 +301,13 @@ def _row(found: _Cause, *, ranked: bool) -> dict[str, Any]:
         )
     defined = samples[np.isfinite(samples)]
     low = high = float("nan")
-    if found.items >= FEWEST and len(defined) > len(samples) / 2:
+    if enough(found.units) and len(defined) > len(samples) / 2:
         low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     notes = [] if ranked else [f"{found.affected:.0f} of {counted(found.n, 'text')}"]
-    notes += [f"only {counted(found.items, 'item')}: the interval is too narrow"] if found.items < FEW else []
+    if why := too_few(found.units, "item"):
+        notes.append(why)
+    elif found.units < FEW:
+        notes.append(f"only {counted(found.units, 'independent item')}: the interval is too narrow")
     return {
         "rho": float(estimate) if ranked else np.nan, "difference": np.nan if ranked else float(estimate),
         "low": float(low), "high": float(high), "n": found.n, "note": "; ".join(notes),

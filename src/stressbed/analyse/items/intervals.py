@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stressbed.analyse.items.panels import VARIANT, Panel, Variant, panels
+from stressbed.analyse.items.panels import VARIANT, Panel, Variant, panels, resampled
 from stressbed.analyse.items.scores import Statistic, statistic_of
-from stressbed.analyse.items.weighted import draw_weights
+from stressbed.analyse.items.weighted import draw_items
 from stressbed.analyse.names import Names
 from stressbed.analyse.seeds import Seeds
 from stressbed.analyse.table import Table, finish
-from stressbed.analyse.words import counted
+from stressbed.analyse.words import counted, plural
 from stressbed.collect.schema import ALL, OK
 from stressbed.fingerprint import text_digest
-from stressbed.stats.coverage import coverage_note
-from stressbed.stats.interval import Floats
+from stressbed.stats.coverage import AIMED, coverage_note
+from stressbed.stats.interval import Floats, too_few
+from stressbed.stats.units import Units
 
 TOLERANCE = 0.01
 """Points by which a score that is made again from its items may differ from the cell's own."""
@@ -32,8 +33,8 @@ HELD = 150_000
 """Weights held at once: as many as fit into a processor's cache, which decides the speed."""
 
 COLUMNS = (
-    "generator", "embedder", "dataset", "transformation", "seed", "unit", "n", "drop", "low", "high",
-    "method", "note",
+    "generator", "embedder", "dataset", "transformation", "seed", "unit", "n", "resampled",
+    "n_resampled", "drop", "low", "high", "method", "note",
 )  # fmt: skip
 EXPERIMENTS = (
     "experiments share their test data: the interval covers the draw of the training data or of the "
@@ -44,6 +45,9 @@ NOTES = (
     "drop: original minus transformed, points; low, high: 95 % percentile interval of a paired bootstrap "
     "over the items of the dataset. The same items are drawn for the original and the rewrite, within each "
     "subset, and both scores are computed anew.",
+    "resampled: what is drawn, and n_resampled how many of these there are. Items that share texts are not "
+    "independent: they are drawn together, or the texts are drawn and an item counts as often as its texts "
+    "together.",
     "It covers other items of this dataset, not other datasets, rewrites or seeds. Experiments are not "
     "independent items: they share their test data.",
     "A dash and a note where the score cannot be made again from its items.",
@@ -70,12 +74,17 @@ class _Sum:
 
     unit: str
     n: int
-    fewest: int
+    units: list[Units]
     scores: list[float]
     originals: list[float]
     problems: list[str]
     changed: bool
     drops: Floats
+
+    @property
+    def fewest(self) -> int:
+        """Units of the subset that has fewest."""
+        return min(u.n for u in self.units)
 
 
 def item_intervals(
@@ -97,7 +106,9 @@ def item_intervals(
     facts = cell_facts(scores)
     rows = [row for block in blocks for row in block_intervals(block, facts, resamples=resamples, seed=seed)]
     _say_repeats(rows, Seeds.of(scores, names))
-    frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"seed": "int64", "n": "int64"})
+    frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(
+        {"seed": "int64", "n": "int64", "n_resampled": "int64"}
+    )
     table = Table(
         "item_intervals", "Drops with their intervals over the items of each dataset",
         in_order(frame, names), list(NOTES), decimals=2,
@@ -175,9 +186,10 @@ def _add_points(
         score, original = (statistic.of(v, panel.gold, ones)[:, 0] for v in (panel.values, panel.originals))
     for i, variant in enumerate(panel.variants):
         found = sums.setdefault(
-            variant, _Sum(panel.unit, 0, n, [], [], [], changed=False, drops=np.zeros(resamples))
+            variant, _Sum(panel.unit, 0, [], [], [], [], changed=False, drops=np.zeros(resamples))
         )
-        found.n, found.fewest = found.n + n, min(found.fewest, n)
+        found.n += n
+        found.units.append(panel.units)
         found.scores.append(100 * float(score[i]))
         found.originals.append(100 * float(original[i]))
         found.changed |= any((panel.values[m][:, i] != panel.originals[m][:, i]).any() for m in panel.values)
@@ -195,8 +207,9 @@ def _mismatch(found: _Sum, fact: CellFacts | None) -> list[str]:
         return []
     if fact is None:
         return ["the cell has no score"]
-    if found.fewest < 2:
-        return ["fewer than two items"]
+    what = resampled(found.units, found.unit)
+    if why := too_few(found.fewest, what, plural(what)):
+        return [why]
     if not found.changed:
         return ["no item changed"]
     for what, made, own in (
@@ -226,7 +239,7 @@ def _add_samples(
     rng = np.random.default_rng(int(text_digest("items", *where, panel.subset, panel.split)[:16], 16))
     size = max(16, HELD // len(panel.items))
     for start in range(0, resamples, size):
-        weights = draw_weights(len(panel.items), min(size, resamples - start), rng)
+        weights = draw_items(panel.units, min(size, resamples - start), rng)
         found = statistic.of(columns, panel.gold, weights)
         before, after = found[: -len(chosen)], found[-len(chosen) :]
         for row, i in zip(before - after, chosen, strict=True):  # one row of `before` fits all
@@ -238,7 +251,11 @@ def _row(
 ) -> dict[str, Any]:
     """Return the columns of a cell that its items decide."""
     drop = fact.original - fact.score if fact else float("nan")
-    row = {"unit": found.unit, "n": found.n, "drop": drop, "low": np.nan, "high": np.nan, "method": ""}
+    row = {
+        "unit": found.unit, "n": found.n, "resampled": resampled(found.units, found.unit),
+        "n_resampled": sum(u.n for u in found.units), "drop": drop, "low": np.nan, "high": np.nan,
+        "method": "",
+    }  # fmt: skip
     if found.problems:
         return row | {"note": "; ".join(dict.fromkeys(found.problems))}
     drops = found.drops / len(found.scores)
@@ -283,7 +300,7 @@ def _coverage_note(kind: str, n: int) -> str:
     said = f"about {covered[max(known)]} %" if known else f"less than {covered[min(covered)]} %"
     if known and covered[max(known)] >= ENOUGH:
         return ""
-    return f"with n = {n} pairs the 95 % interval covers {said} in simulations: it is too narrow"
+    return f"with n = {n} the interval, {AIMED}, covers {said} in simulations: it is too narrow"
 
 
 def in_order(frame: pd.DataFrame, names: Names, *, then: Sequence[str] = ("seed",)) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,21 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from stressbed.analyse.aggregate import ORIGINAL
+from stressbed.analyse.words import plural
 from stressbed.stats.interval import Floats
+from stressbed.stats.units import Units
 from stressbed.store import reading
 
 COLUMNS = (
     "embedder", "dataset", "subset", "split", "generator", "transformation", "seed", "unit", "item", "metric",
     "value", "original", "gold",
+    "shares",
 )  # fmt: skip
-REPEATED = frozenset(COLUMNS) - {"seed", "value", "original", "gold"} | {"field", "language", "flags"}
+REPEATED = frozenset(COLUMNS) - {"seed", "value", "original", "gold", "shares"} | {
+    "field",
+    "language",
+    "flags",
+}
 """Columns with few different values: read as categories, which takes a tenth of the memory."""
 
 _PLACE = ["subset", "split", "unit"]
@@ -39,6 +47,7 @@ class Panel:
         unit: What an item is.
         items: Ids, shape (n,).
         gold: Scores or labels of pairs, shape (n,), NaN where there is none.
+        shares: Units that an item shares with others, joined by a blank, shape (n,); else None.
         variants: v variants.
         values: By metric, shape (n, v).
         originals: The same items in the original, by metric, shape (n, v).
@@ -49,9 +58,15 @@ class Panel:
     unit: str
     items: npt.NDArray[np.object_]
     gold: Floats
+    shares: npt.NDArray[np.object_]
     variants: tuple[Variant, ...]
     values: dict[str, Floats]
     originals: dict[str, Floats]
+
+    @cached_property
+    def units(self) -> Units:
+        """What is resampled: the items, or texts that they share."""
+        return units_of(self.shares)
 
 
 def read_blocks(path: Path) -> Iterator[pd.DataFrame]:
@@ -77,12 +92,15 @@ def read_groups(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
     """
     repeated = [c for c in columns if c in REPEATED]
     with reading(path), pq.ParquetFile(path, read_dictionary=repeated) as file:
+        # A column that an earlier version did not write has no values.
+        held = [c for c in columns if c in file.schema_arrow.names]
         groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
         sizes = np.array([g.num_rows for g in groups], dtype=np.int64)
         batches = (np.cumsum(sizes) - sizes) // BATCH
         for number in np.unique(batches):
             chosen = np.flatnonzero(batches == number).tolist()
-            yield file.read_row_groups(chosen, columns=list(columns)).to_pandas()
+            frame = file.read_row_groups(chosen, columns=held).to_pandas()
+            yield frame.assign(**dict.fromkeys(set(columns) - set(held)))
 
 
 def blocks(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -116,6 +134,7 @@ def panels(block: pd.DataFrame) -> list[Panel]:
     rows, parts = runs(block[block["transformation"] != ORIGINAL], [*_PLACE, *VARIANT, "metric"])
     codes, ids = pd.factorize(rows["item"])
     numbers = {c: rows[c].to_numpy(dtype=np.float64) for c in ("value", "original", "gold")}
+    shares = rows["shares"].to_numpy(dtype=object) if "shares" in rows else np.full(len(rows), None)
     cells: dict[tuple[Any, ...], dict[str, slice]] = {}
     for (*place, metric), at in parts:
         cells.setdefault(tuple(place), {})[metric] = at
@@ -132,12 +151,23 @@ def panels(block: pd.DataFrame) -> list[Panel]:
             unit=key[2],
             items=named[np.frombuffer(key[3], dtype=codes.dtype)],
             gold=numbers["gold"][next(iter(members[0][1].values()))],
+            shares=shares[next(iter(members[0][1].values()))],
             variants=tuple(v for v, _ in members),
             values=_columns(numbers["value"], members),
             originals=_columns(numbers["original"], members),
         )
         for key, members in found.items()
     ]
+
+
+def units_of(shares: Iterable[object]) -> Units:
+    """Return the units of items from what `items.parquet` says that they share with others."""
+    return Units.of([s.split() if isinstance(s, str) else () for s in shares])
+
+
+def resampled(units: Sequence[Units], unit: str) -> str:
+    """Return what is resampled, for a table: the items themselves, or texts that they share."""
+    return f"shared text of {plural(unit)}" if any(u.shared for u in units) else unit
 
 
 def _columns(numbers: Floats, members: list[tuple[Variant, dict[str, slice]]]) -> dict[str, Floats]:

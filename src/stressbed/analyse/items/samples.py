@@ -8,18 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from stressbed.analyse.items.panels import Panel
+from stressbed.analyse.items.panels import Panel, resampled
 from stressbed.analyse.items.scores import Statistic, statistic_of
-from stressbed.analyse.items.weighted import draw_weights
-from stressbed.stats.interval import Floats
+from stressbed.analyse.items.weighted import draw_items
+from stressbed.analyse.words import plural
+from stressbed.stats.interval import Floats, too_few
 
 TOLERANCE = 0.01
 """Points by which a score made again from items may differ from the cell's own."""
 
 HELD = 1_000_000
 """Weights held at once."""
-
-FEWEST = 2
 
 
 class NoSamplesError(Exception):
@@ -35,12 +34,16 @@ class ItemSamples:
         samples: In each sample, in points, shape (k, resamples); NaN where a sample has no score.
         n: Items, over subsets.
         unit: What an item is.
+        resampled: What was drawn: that, or texts that items share.
+        n_resampled: How many of these there are, over subsets.
     """
 
     scores: Floats
     samples: Floats
     n: int
     unit: str
+    resampled: str
+    n_resampled: int
 
 
 def item_samples(
@@ -54,6 +57,8 @@ def item_samples(
     rng: np.random.Generator,
 ) -> ItemSamples:
     """Return the scores of cells of one dataset in samples of its items, drawn within each subset.
+
+    Where items share texts, the texts are drawn (`stressbed.stats.units`).
 
     The score of each cell is first made again from all its items; only if it is the cell's own (within
     `TOLERANCE`) do the samples say anything about it.
@@ -78,10 +83,14 @@ def item_samples(
     )
     if not np.all(np.abs(found - np.asarray(scores, dtype=np.float64)) <= TOLERANCE):
         raise NoSamplesError("its scores cannot be made again from its items")
-    if min(len(p.items) for p, _ in parts) < FEWEST:
-        raise NoSamplesError("there is only one item")
+    units = [p.units for p, _ in parts]
+    unit = parts[0][0].unit
+    what = resampled(units, unit)
+    if why := too_few(min(u.n for u in units), what, plural(what)):
+        raise NoSamplesError(why)
     sampled = 100 * np.mean([_sampled(p, s, resamples, rng) for p, s in parts], axis=0)
-    return ItemSamples(found, sampled, sum(len(p.items) for p, _ in parts), parts[0][0].unit)
+    n = sum(len(p.items) for p, _ in parts)
+    return ItemSamples(found, sampled, n, unit, what, sum(u.n for u in units))
 
 
 def _panels(items: pd.DataFrame, cells: Sequence[str]) -> Iterator[Panel]:
@@ -97,7 +106,8 @@ def _panels(items: pd.DataFrame, cells: Sequence[str]) -> Iterator[Panel]:
         once = part.drop_duplicates("item").set_index("item").sort_index()
         gold = once["gold"].to_numpy(dtype=np.float64)
         names = once.index.to_numpy(dtype=object)
-        yield Panel(str(subset), str(split), str(unit), names, gold, (), values, {})
+        shares = once["shares"].to_numpy(dtype=object) if "shares" in once else np.full(len(once), None)
+        yield Panel(str(subset), str(split), str(unit), names, gold, shares, (), values, {})
 
 
 def _statistic(panel: Panel, metric: str, task_type: str) -> Statistic:
@@ -114,7 +124,7 @@ def _sampled(panel: Panel, statistic: Statistic, resamples: int, rng: np.random.
     n = len(panel.items)
     size = max(16, HELD // n)
     found = [
-        statistic.of(panel.values, panel.gold, draw_weights(n, min(size, resamples - start), rng))
+        statistic.of(panel.values, panel.gold, draw_items(panel.units, min(size, resamples - start), rng))
         for start in range(0, resamples, size)
     ]
     return np.concatenate(found, axis=1)

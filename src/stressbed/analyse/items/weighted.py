@@ -14,8 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stressbed.stats.interval import Floats
+from stressbed.stats.units import Units
 
 Ints = npt.NDArray[np.int64]
+
+
+def draw_items(units: Units, samples: int, rng: np.random.Generator) -> Floats:
+    """Return how often each item counts in each sample, shape (n, samples); its units are what is drawn."""
+    return units.weights(draw_weights(units.n, samples, rng))
 
 
 def draw_weights(n: int, samples: int, rng: np.random.Generator) -> Floats:
@@ -25,8 +31,9 @@ def draw_weights(n: int, samples: int, rng: np.random.Generator) -> Floats:
 
 
 def mean(values: Floats, weights: Floats) -> Floats:
-    """Return the mean of each column of values (n, k) in each sample, shape (k, c)."""
-    found: Floats = values.T @ weights / weights.sum(axis=0)
+    """Return the mean of each column of values (n, k) in each sample, shape (k, c); NaN without an item."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = values.T @ weights / weights.sum(axis=0)
     return found
 
 
@@ -37,7 +44,7 @@ def pearson(values: Floats, gold: Floats, weights: Floats) -> Floats:
     """
     # Centred by the plain mean first: differences of large numbers would lose digits.
     x, g = values - values.mean(axis=0), gold - gold.mean()
-    total = weights.sum(axis=0)
+    total = np.maximum(weights.sum(axis=0), 1)  # a sample may hold no item: it has no variance either
     mean_x, mean_g = x.T @ weights / total, g @ weights / total
     covariance = (x * g[:, None]).T @ weights / total - mean_x * mean_g
     variance_x = (x * x).T @ weights / total - mean_x**2

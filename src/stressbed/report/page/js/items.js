@@ -102,7 +102,7 @@ const Items = (() => {
     const of = (r) => r.embedder === now.embedder && r.dataset === now.dataset && r.transformation === now.transformation;
     const cell = Page.rows("drops_by_cell").find(of);
     const parts = Page.rows("item_intervals").filter(of).map((r) => "seed " + r.seed + ": drop " + fixed(r.drop)
-      + (isNumber(r.low) ? " (95 % interval over its items: " + Page.between(r.low, r.high) + ", n = " + r.n + ")" : " (" + (r.note || "no interval") + ")"));
+      + (isNumber(r.low) ? " (" + (/aimed at/.test(r.note ?? "") ? "interval" : "95 % interval") + " over its items: " + Page.between(r.low, r.high) + ", n = " + r.n + (r.note ? "; " + r.note : "") + ")" : " (" + (r.note || "no interval") + ")"));
     if (!cell && !parts.length) return null;
     const whole = cell ? "Original " + fixed(cell.original) + ", drop " + fixed(cell.drop) + " (mean over seeds). " : "";
     return make("p", { class: "cell", text: "This cell: " + whole + parts.join("; ") + (parts.length ? "." : "") });
