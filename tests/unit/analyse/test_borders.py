@@ -325,7 +325,12 @@ def items(values, gold=None):
     )  # fmt: skip
 
 
-VALUES = {"x": {"a": [0.9, 0.1, 0.2], "b": [0.4, 0.8]}, "y": {"a": [0.5, 0.3, 0.0], "b": [1.0, 0.7]}}
+VALUES = {
+    "x": {"a": [0.9, 0.1, 0.2, 0.6, 0.2, 0.7, 0.8], "b": [0.4, 0.8, 0.3, 0.9, 0.5, 0.7]},
+    "y": {"a": [0.5, 0.3, 0.0, 0.1, 0.9, 0.2, 0.8], "b": [1.0, 0.7, 0.6, 0.8, 1.0, 0.4]},
+}
+MEANS = [50 * (3.5 / 7 + 3.6 / 6), 50 * (2.8 / 7 + 4.5 / 6)]
+"""Points of x and y: the mean over both subsets, of 7 and of 6 queries."""
 
 
 def drawn(scores, values=VALUES, resamples=30):
@@ -340,11 +345,12 @@ def drawn(scores, values=VALUES, resamples=30):
     [((0.0, 0.0), True), ((0.009, -0.009), True), ((0.011, 0.0), False), ((0.0, -0.011), False)],
 )
 def test_samples_need_the_score_of_every_cell(off, good):
-    scores = [50.0 + off[0], 100 * (0.8 / 3 + 0.85) / 2 + off[1]]
+    scores = [MEANS[0] + off[0], MEANS[1] + off[1]]
     if good:
         found = drawn(scores)
-        assert found.scores.tolist() == pytest.approx([50.0, 55.8333333])
-        assert (found.n, found.unit) == (5, "query")
+        assert found.scores.tolist() == pytest.approx([55.0, 57.5])
+        assert (found.n, found.unit) == (13, "query")
+        assert (found.n_resampled, found.resampled) == (13, "query")
     else:
         with pytest.raises(NoSamplesError, match="cannot be made again"):
             drawn(scores)
@@ -355,7 +361,7 @@ def test_samples_are_means_over_subsets_of_the_items_drawn(monkeypatch, held):
     monkeypatch.setattr(samples_module, "HELD", held)
     rng = np.random.default_rng(4)
     expected = np.zeros((2, 30))
-    for subset, n in (("a", 3), ("b", 2)):
+    for subset, n in (("a", 7), ("b", 6)):
         size = max(16, held // n)
         for start in range(0, 30, size):
             c = min(size, 30 - start)
@@ -363,15 +369,17 @@ def test_samples_are_means_over_subsets_of_the_items_drawn(monkeypatch, held):
             for k, cell in enumerate("xy"):
                 values = np.array(VALUES[cell][subset])
                 expected[k, start : start + c] += 100 * values[places].mean(axis=0) / 2
-    assert drawn([50.0, 100 * (0.8 / 3 + 0.85) / 2]).samples == pytest.approx(expected)
+    assert drawn(MEANS).samples == pytest.approx(expected)
 
 
-def test_one_item_has_no_samples_two_have():
-    one = {c: {"a": v["a"], "b": v["b"][:1]} for c, v in VALUES.items()}
-    with pytest.raises(NoSamplesError, match="only one item"):
-        drawn([40.0, 100 * (0.8 / 3 + 1.0) / 2], one)
-    two = {c: {"a": v["a"][:2]} for c, v in VALUES.items()}
-    assert drawn([50.0, 40.0], two).n == 2
+def test_five_items_of_a_subset_have_no_samples_six_have():
+    for n, why in ((1, "one query is"), (5, "5 queries are")):
+        few = {c: {"a": v["a"], "b": v["b"][:n]} for c, v in VALUES.items()}
+        means = [50 * (np.mean(v["a"]) + np.mean(v["b"])) for v in few.values()]
+        with pytest.raises(NoSamplesError, match=f"{why} too few for an interval, which needs 6"):
+            drawn(means, few)
+    six = {c: {"b": v["b"]} for c, v in VALUES.items()}
+    assert drawn([60.0, 75.0], six).n == 6
 
 
 def test_running_sums_are_numpys_around_the_block():
@@ -423,11 +431,15 @@ def test_shares_of_ranks_lie_between_0_and_1():
 @pytest.mark.parametrize(
     ("n", "metric", "note"),
     [
-        (9, "cosine_spearman", "with n = 9 pairs the 95 % interval covers less than 82 % in simulations"),
-        (10, "cosine_spearman", "with n = 10 pairs the 95 % interval covers about 82 % in simulations"),
-        (19, "cosine_spearman", "with n = 19 pairs the 95 % interval covers about 82 % in simulations"),
+        (
+            9,
+            "cosine_spearman",
+            "with n = 9 the interval, aimed at 95 %, covers less than 82 % in simulations",
+        ),
+        (10, "cosine_spearman", "with n = 10 the interval, aimed at 95 %, covers about 82 % in simulations"),
+        (19, "cosine_spearman", "with n = 19 the interval, aimed at 95 %, covers about 82 % in simulations"),
         (20, "cosine_spearman", ""),
-        (40, "cosine_pearson", "with n = 40 pairs the 95 % interval covers about 93 % in simulations"),
+        (40, "cosine_pearson", "with n = 40 the interval, aimed at 95 %, covers about 93 % in simulations"),
         (200, "cosine_pearson", ""),
     ],
 )

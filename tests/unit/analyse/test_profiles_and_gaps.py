@@ -86,11 +86,28 @@ def test_the_gap_is_the_difference_of_means_over_datasets_then_embedders():
     table = setting_gap(analysed(names, made_scores(names, score))).frame.set_index(["condition", "axes"])
     whole = table.loc[("all", "with_language")]
     assert (whole["english"], whole["non_english"], whole["gap"]) == (-5.0, -1.0, 4.0)
-    assert (whole["gap_low"], whole["gap_high"]) == pytest.approx((4.0, 4.0))
+    assert np.isnan([whole["gap_low"], whole["gap_high"]]).all()  # fewer than six datasets in a group
     assert table.loc[("shared", "without_language"), "gap"] == 3.0
     one = setting_gap_by_embedder(analysed(names, made_scores(names, score))).frame.set_index("embedder")
     assert one.loc["a", "english_relative"] == -10.0
     assert one.loc["(mean)", "non_english_delta"] == -1.0
+
+
+@pytest.mark.parametrize("fewer", [5, 6])
+def test_the_gap_has_an_interval_from_six_datasets_in_each_group_on(fewer):
+    datasets = tuple(f"d{i}" for i in range(8 + fewer))
+    groups = dict(zip(datasets, ["english"] * 8 + ["non_english"] * fewer, strict=True))
+    names = made_names(E, datasets, language_groups=groups)
+    table = setting_gap(analysed(names, made_scores(names, noisy(3)), resamples=4000))
+    row = table.frame.set_index(["condition", "axes"]).loc[("all", "with_language")]
+    assert row[["datasets_english", "datasets_non_english"]].tolist() == [8, fewer]
+    if fewer == 5:
+        assert np.isnan([row["gap_low"], row["gap_high"]]).all()
+        why = "No interval of the gap: 5 datasets are too few for an interval, which needs 6 in each group."
+        assert why in table.notes
+        return
+    assert row["gap_low"] < row["gap"] < row["gap_high"]
+    assert any(n.startswith("With n = 6 the bootstrap interval, aimed at 95 %, covers") for n in table.notes)
 
 
 def test_only_embedders_with_both_groups_are_shared():

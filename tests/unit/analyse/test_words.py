@@ -61,9 +61,13 @@ def test_a_gain_reads_as_a_gain(drops, words):
 def test_gains_across_languages_and_in_translation_read_as_gains():
     gap = {"condition": ["all"], "axes": ["with_language"], "english": [0.4], "non_english": [-2.1]}
     more = {"gap": [-2.5], "gap_low": [-0.001], "gap_high": [1.0], "n_english": [2], "n_non_english": [2]}
+    more |= {"datasets_english": [19], "datasets_non_english": [13]}
     said = said_of(setting_gap=gap | more)
     assert "English datasets gain 0.40 points, non-English ones lose 2.10 points: a gap of −2.50" in said
     assert "(95 % interval 0.00 to 1.00)" in said
+    few = said_of(setting_gap=gap | more | {"datasets_english": [7]})
+    assert "(interval (covers about 87 %) 0.00 to 1.00)" in few
+    assert "interval" not in said_of(setting_gap=gap | more | {"datasets_english": [5]})
     frame = {"source": ["d0"], "translated": ["d1"], "embedder": ["(all)"]}
     said = said_of(translated_datasets=frame | {"source_drop": [3.0], "translated_drop": [-1.0]})
     assert "embedders lose 3.0 points on d0 and gain 1.0 point on d1, its translation." in said

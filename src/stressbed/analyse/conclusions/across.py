@@ -15,6 +15,7 @@ from stressbed.analyse.names import ENGLISH, NON_ENGLISH, Names
 from stressbed.analyse.statistics.gap import EVERY, SHARED, WITH
 from stressbed.analyse.statistics.translated import ALL_EMBEDDERS, TRAINED, UNTRAINED
 from stressbed.analyse.words import counted, is_gain, lose, points, shown, span
+from stressbed.stats.coverage import interval_words
 from stressbed.stats.ties import levels
 
 MEAN = "(mean)"
@@ -102,8 +103,9 @@ def gap(part: Part) -> Iterator[Finding]:
             continue
         with_language = row["axes"] == WITH
         words = f"{row['condition']}, {'with' if with_language else 'without'} Language"
-        known = pd.notna(row["gap_low"])
-        ends = f" (95 % interval {shown(row['gap_low'], 2)} to {shown(row['gap_high'], 2)})" if known else ""
+        interval = interval_words(int(min(row["datasets_english"], row["datasets_non_english"])))
+        known = interval and pd.notna(row["gap_low"])
+        ends = f" ({interval} {shown(row['gap_low'], 2)} to {shown(row['gap_high'], 2)})" if known else ""
         english, other = (lose(-row[g], 2) for g in (ENGLISH, NON_ENGLISH))
         claim = "gap_with_language" if with_language else "gap_without_language"
         yield Finding(

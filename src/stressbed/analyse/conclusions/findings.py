@@ -16,10 +16,10 @@ from stressbed.analyse.conclusions.preference import listed
 from stressbed.analyse.names import ALL_DATASETS, AXIS_LABELS, Names
 from stressbed.analyse.words import amount, counted, lose, shown
 from stressbed.analyse.write import escape_markdown
+from stressbed.stats.coverage import interval_words
+from stressbed.stats.interval import enough
 
 ALPHA = 0.05
-ENOUGH = 6
-"""Fewest datasets with which sentences speak of intervals."""
 SAME = 1e-6
 """Points within which scores are the same."""
 NAMED = 3
@@ -156,9 +156,10 @@ def _drops(part: Part) -> Iterator[Finding]:
     ranks = part.rows("hteb_ranks")
     if len(ranks):
         unsure = int(((ranks["drop_low"] <= 0) & (ranks["drop_high"] >= 0)).sum())
-        if ranks["drop_low"].notna().all() and int(ranks["n_datasets"].min()) >= ENOUGH:
+        interval = interval_words(int(ranks["n_datasets"].min()))
+        if ranks["drop_low"].notna().all() and interval:
             yield Finding(
-                f"For {unsure} of {len(ranks)} the 95 % interval of the drop over datasets includes zero."
+                f"For {unsure} of {len(ranks)} the {interval} of the drop over datasets includes zero."
             )
         moved = int((ranks["rank_hteb"] != ranks["rank_original"]).sum())
         first, after = (_best(ranks, c) for c in ("rank_original", "rank_hteb"))
@@ -199,11 +200,10 @@ def _axes(part: Part) -> Iterator[Finding]:
         for a in sorted(AXES, key=lambda a: -counts[a])
         if counts[a]
     ]
-    enough = int(frame["n_datasets"].min()) >= ENOUGH
     sure = int((frame["certainty"] >= 95).sum())
     more = (
         f"; for {sure} in at least 95 % of resampled dataset collections"
-        if enough and frame["certainty"].notna().any()
+        if enough(int(frame["n_datasets"].min())) and frame["certainty"].notna().any()
         else ""
     )
     yield Finding(f"Most disruptive axis: {listed(said)}{more}.", part.paper("most_disruptive"))
@@ -297,7 +297,7 @@ def _tau(value: float) -> str:
 def _halves(part: Part) -> Iterator[Finding]:
     frame = part.rows("split_half")
     mine = frame[(frame["measure"] == "delta") & frame["row"].isin(AXES)] if len(frame) else frame
-    if len(mine) and int(mine["n_datasets"].min()) >= ENOUGH:
+    if len(mine) and enough(int(mine["n_datasets"].min())):
         low, high = (shown(v, 2) for v in (mine["median"].min(), mine["median"].max()))
         yield Finding(
             "Random halves of the datasets rank the embedders by axis delta alike at a median Spearman's rho "

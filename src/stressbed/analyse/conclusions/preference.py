@@ -14,7 +14,7 @@ import pandas as pd
 from stressbed.analyse.items.samples import ItemSamples, NoSamplesError, item_samples
 from stressbed.analyse.study import TOTAL, Study, with_axes
 from stressbed.analyse.words import counted, plural, shown
-from stressbed.stats.interval import FEWEST, DegenerateWarning, Floats
+from stressbed.stats.interval import DegenerateWarning, Floats, enough
 from stressbed.stats.location import hodges_lehmann, holm
 from stressbed.stats.signed_rank import signed_rank
 
@@ -132,7 +132,7 @@ def _compared(
         (str(a), str(b)): Difference(float((totals[a] - totals[b]).mean()))
         for a, b in combinations(totals.columns, 2)
     }
-    if n >= FEWEST:
+    if enough(n):
         return Comparisons(_between(totals, list(plain)), f"{n} datasets")
     if len(study.datasets) > 1:
         words = f"{n} datasets are" if n > 1 else "one dataset with all cells is"

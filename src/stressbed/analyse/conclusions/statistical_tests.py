@@ -37,7 +37,8 @@ def statistical_tests(plan: Plan, names: Names, tables: Tables) -> Table:
             rows += [_row(r, where=f"{name}.csv") for r in make(tables[name], names)]
     rows += [_row(r) for r in [*_of_selection(plan), *_of_people(plan)]]
     notes = [
-        "Only what this run has. All intervals are at 95 %; intervals are never corrected for their number.",
+        "Only what this run has. All intervals aim at 95 % and need six units; where a bootstrap over few "
+        "covers less, its table says so. Intervals are never corrected for their number.",
         "Seeds are averaged before anything is tested: runs of one dataset are no independent observations.",
     ]
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(str)

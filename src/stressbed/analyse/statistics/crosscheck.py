@@ -14,6 +14,7 @@ from stressbed.analyse.names import Names
 from stressbed.analyse.study import Analysed
 from stressbed.analyse.table import Table
 from stressbed.stats.bootstrap import resample_means, spearman_rows
+from stressbed.stats.coverage import coverage_note
 from stressbed.stats.interval import FEWEST, Floats, enough
 from stressbed.stats.rank_correlation import kendall_tau_b
 from stressbed.stats.ties import levels
@@ -93,6 +94,8 @@ def crosscheck(data: Analysed) -> Table:
     ]
     if frame["left_out"].any():
         notes.append("left_out: cells without a score under one of the two; incomplete_cells.csv says why.")
+    if note := coverage_note(int(held["dataset"].nunique())):
+        notes.append(f"{note[0].upper()}{note[1:]}.")
     digits = {"pearson": 2, "spearman": 2, "kendall": 2}
     return Table("crosscheck", "Do the deltas depend on the generator?", frame, notes, digits=digits)
 

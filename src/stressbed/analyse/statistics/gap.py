@@ -12,6 +12,8 @@ from stressbed.analyse.names import AXIS_LABELS, ENGLISH, NON_ENGLISH
 from stressbed.analyse.study import TOTAL, Analysed, Rows, with_axes
 from stressbed.analyse.table import Table, finish
 from stressbed.stats.bootstrap import resample_means
+from stressbed.stats.coverage import coverage_note
+from stressbed.stats.interval import enough, too_few
 
 GAP = (
     "generator", "condition", "axes", "n_english", "n_non_english", "datasets_english",
@@ -150,7 +152,16 @@ def _gaps(data: Analysed, generator: str, groups: Mapping[str, _Group]) -> Rows:
             rng = data.rng("setting_gap", generator, condition, axes)
             row = _gap(rng, data.options.resamples, groups, members, axes)
             rows.append({"generator": generator, "condition": condition, **row})
-    return rows, [*said, *_left_out(data, groups)]
+    return rows, [*said, *_left_out(data, groups), *(_sureness(groups) if rows else ())]
+
+
+def _sureness(groups: Mapping[str, _Group]) -> list[str]:
+    """Return why the gap has no interval, or how well it covers: the smaller group of datasets decides."""
+    n = min(len(g.datasets) for g in groups.values())
+    if why := too_few(n, "dataset"):
+        return [f"No interval of the gap: {why} in each group."]
+    note = coverage_note(n)
+    return [f"{note[0].upper()}{note[1:]}."] if note else []
 
 
 def _gap(
@@ -166,7 +177,7 @@ def _gap(
     }
     means = {g: float(d.mean(skipna=False)) for g, d in deltas.items()}
     low = high = float("nan")
-    if all(len(d) > 1 and d.notna().all() for d in deltas.values()):
+    if all(enough(len(d)) and d.notna().all() for d in deltas.values()):
         drawn = [
             resample_means(deltas[g].to_numpy()[:, None], resamples=resamples, rng=rng)[:, 0]
             for g in (ENGLISH, NON_ENGLISH)
