@@ -16,7 +16,9 @@ WRITE = "STRESSBED_BENCH_DOC"
 VERDICT = {True: "yes", False: "NO", None: ""}
 
 
-def publish(name: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *notes: str) -> None:
+def publish(
+    name: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *notes: str, document: Path = DOC
+) -> None:
     """Print a table; within `python -m benchmarks` also replace the block of this name in the document.
 
     Args:
@@ -24,6 +26,7 @@ def publish(name: str, columns: Sequence[str], rows: Sequence[Sequence[object]],
         columns: Heads; the first column is what was measured.
         rows: Cells; numbers come formatted.
         notes: Sentences below the table: sizes, repeats, what the machine was doing.
+        document: The page with the block.
     """
     cells = [[str(c) for c in row] for row in rows]
     lines = [
@@ -34,7 +37,7 @@ def publish(name: str, columns: Sequence[str], rows: Sequence[Sequence[object]],
     text = "\n".join([*lines, "", *notes, f"({machine()})"])
     print(text, flush=True)
     if os.environ.get(WRITE):
-        replace_block(name, text)
+        replace_block(name, text, document)
 
 
 def replace_block(name: str, text: str, path: Path = DOC) -> None:

@@ -31,7 +31,9 @@ LEGACY = "TwentyNewsgroupsClustering"
 """A task of mteb on the older clustering class; its own class is used, with our data."""
 
 
-def frozen(kind: str, folder: Path, data: Any = None) -> dict[str, Any]:
+def frozen(
+    kind: str, folder: Path, data: Any = None, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Write a frozen dataset by hand, as the contract between the stages says, and return its manifest."""
     data = data or data_of(kind)
     tables, contents = [], []
@@ -57,6 +59,7 @@ def frozen(kind: str, folder: Path, data: Any = None) -> dict[str, Any]:
     }  # fmt: skip
     if kind == "ClusteringLegacy":
         manifest |= {"source": "mteb", "task": LEGACY, "revision": None}
+    manifest |= more or {}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     record(folder)
     return manifest
@@ -90,11 +93,13 @@ class Chain:
     kind: str
     entry: EmbedderEntry
     data: Any = None
+    more: Mapping[str, Any] | None = None
+    """Further keys of the manifest, such as another main score."""
 
     def __post_init__(self) -> None:
         self.folder = self.root / "datasets" / f"made-{self.kind.lower()}"
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.manifest = frozen(self.kind, self.folder, self.data)
+        self.manifest = frozen(self.kind, self.folder, self.data, self.more)
         self.texts = pd.read_parquet(self.folder / "texts.parquet")
         self.inputs = pd.read_parquet(self.folder / "inputs.parquet")
         self.variants: dict[Variant, Path] = {}

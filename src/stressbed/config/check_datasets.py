@@ -64,6 +64,7 @@ def check_dataset(entry: DatasetEntry, origin: Path) -> Problem:
             allowed="task types Retrieval and Reranking",
             do="remove it; `row_limit` keeps fewer rows",
         )
+    yield from _evaluation(entry, where)
     if entry.max_words is not None and entry.format == "table":
         yield ConfigError(
             "'max_words' has no effect on tables",
@@ -143,7 +144,7 @@ def invalid_tags(tags: list[str], where: str) -> Problem:
 
 FROM_SOURCE = (
     "task", "revision", "files", "format", "encoding", "columns", "field_languages", "row_limit", "max_words",
-    "corpus_sample", "min_score", "max_score",
+    "corpus_sample", "min_score", "max_score", "evaluation",
 )  # fmt: skip
 """Keys that a translated dataset does not have: they are its source's, or follow from its language."""
 
@@ -163,6 +164,31 @@ def _translated(entry: DatasetEntry, where: str) -> Problem:
             where=f"{where}, key 'languages'",
             allowed="the same language for every subset",
             do="write an entry for each language",
+        )
+
+
+POOLED = ("STS", "STR", "PairClassification")
+"""Task types whose subsets can be scored as one."""
+
+
+def _evaluation(entry: DatasetEntry, where: str) -> Problem:
+    """Yield which keys of `evaluation` have no effect on this dataset."""
+    reading = entry.evaluation
+    if reading is None:
+        return
+    if reading.training_rows == "all" and entry.task_type != "Classification":
+        yield ConfigError(
+            f"'training_rows' has no effect on {entry.task_type}",
+            where=f"{where}, key 'evaluation'",
+            allowed="task type Classification",
+            do="remove it",
+        )
+    if reading.pool_subsets and (entry.task_type not in POOLED or len(entry.subsets) < 2):
+        yield ConfigError(
+            f"'pool_subsets' has no effect: {entry.task_type} with {len(entry.subsets)} subset(s)",
+            where=f"{where}, key 'evaluation'",
+            allowed=f"task types {', '.join(POOLED)} with several subsets",
+            do="remove it",
         )
 
 

@@ -27,6 +27,7 @@ HUB_BACKENDS = frozenset({"sentence-transformers", "mteb", "transformers", "vllm
 EFFECT: dict[str, frozenset[str]] = {
     "instructions": frozenset({"sentence-transformers", "openai"}),
     "pooling": frozenset({"sentence-transformers"}),
+    "prompts": frozenset({"sentence-transformers"}),
     "max_length": frozenset({"sentence-transformers", "mteb"}),
     "trust_remote_code": frozenset({"sentence-transformers", "mteb"}),
     "api_key_env": frozenset({"openai"}),
@@ -103,6 +104,12 @@ def check_embedder(entry: EmbedderEntry, origin: Path) -> Problem:
             where=f"{where}, key 'pooling'",
             allowed=", ".join(POOLING),
             do=suggest(entry.pooling, POOLING),
+        )
+    if entry.prompts and entry.instructions:
+        yield ConfigError(
+            "with `prompts: shipped` there are no `instructions`",
+            where=f"{where}, key 'instructions'",
+            do="remove one of the two keys",
         )
     if entry.backend == "bm25" and entry.similarity == "cosine":
         yield ConfigError(

@@ -47,6 +47,25 @@ class TranslateDataset(Strict):
     seed: Seed = Field(default=1337, description="Seed, where the generator samples.")
 
 
+class Evaluation(Strict):
+    """How a dataset's scores are made where it is not mteb's way; its metrics stay mteb's."""
+
+    pool_subsets: bool = Field(
+        default=False,
+        description=(
+            "Put the rows of all subsets into one table, so that there is one score over all rows instead of "
+            "the mean over subsets (STS, STR, PairClassification)."
+        ),
+    )
+    training_rows: Literal["sampled", "all"] = Field(
+        default="sampled",
+        description=(
+            "What a classifier is fitted on. `sampled`: a few rows of each class, several times (mteb). "
+            "`all`: all training rows, once."
+        ),
+    )
+
+
 class DatasetEntry(Strict):
     """A dataset: an mteb task at a fixed revision, local files plus a task type, or a translation."""
 
@@ -99,6 +118,9 @@ class DatasetEntry(Strict):
         description="Where the two sides of a subset differ: subset -> field -> language.",
     )
     main_score: str = Field(description="mteb's main score of the task.")
+    evaluation: Evaluation | None = Field(
+        default=None, description="Another reading of the task than mteb's, if any."
+    )
     row_limit: int | None = Field(
         default=None,
         gt=0,
@@ -440,6 +462,13 @@ class EmbedderEntry(ModelSource):
             "(`query`, `document`); the most specific wins."
         ),
     )
+    prompts: Literal["shipped"] | None = Field(
+        default=None,
+        description=(
+            "`shipped`: the prompts that the model's own files bring stand before its texts, chosen by role "
+            "and task type, and there are no `instructions` (backend `sentence-transformers`)."
+        ),
+    )
     similarity: Literal["cosine", "dot"] | None = Field(
         default=None,
         description="Similarity function. Default: the one that the model names, cosine where it names none.",
@@ -509,7 +538,7 @@ transformation's `flag_thresholds` decide flags, not texts: they stand in the tr
 """
 
 IDENTITY_IF_SET: dict[str, frozenset[str]] = {
-    "embedder": frozenset({"planted"}),
-    "dataset": frozenset({"corpus_sample"}),
+    "embedder": frozenset({"planted", "prompts"}),
+    "dataset": frozenset({"corpus_sample", "evaluation"}),
 }
 """Fields that are part of an identity only where they are set: those without them keep theirs."""

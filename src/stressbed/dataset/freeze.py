@@ -30,7 +30,7 @@ log = logging.getLogger("stressbed")
 
 HASHED = (
     "source", "task", "task_type", "subsets", "splits", "languages", "field_languages",
-    "min_score", "max_score", "sides",
+    "min_score", "max_score", "sides", "evaluation",
 )  # fmt: skip
 """Keys of the manifest that change a metric or a rewrite; the tables' contents come besides.
 
@@ -103,6 +103,7 @@ def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str,
     quiet()
     from stressbed.dataset.check import check, count_repeats
     from stressbed.dataset.limit import limit_rows, sample_corpus
+    from stressbed.dataset.pool import pool
 
     manifest = _head(entry)
     task = fresh_task(manifest)
@@ -124,6 +125,8 @@ def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str,
         _parallel_languages(manifest, task)
     # Raises where the catalogue leaves a language open.
     correct_scripts(manifest, [s for s in slots(task) if not rowlanguages.covers(s, spoken)])
+    if entry.evaluation is not None and entry.evaluation.pool_subsets:
+        parts, spoken = pool(task, manifest, parts)
     for part in parts:
         rowlanguages.add(part, spoken.get((part.subset, part.split), {}))
     return write_frozen(manifest, parts, Path(out))
@@ -161,6 +164,7 @@ def _head(entry: DatasetEntry) -> dict[str, Any]:
         "min_score": low if entry.min_score is None else entry.min_score,
         "max_score": high if entry.max_score is None else entry.max_score,
         "row_limit": entry.row_limit,
+        "evaluation": None if entry.evaluation is None else entry.evaluation.model_dump(mode="json"),
         "licence": entry.licence,
     }
 

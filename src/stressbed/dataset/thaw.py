@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,8 @@ def fresh_task(manifest: dict[str, Any]) -> Any:
     task._eval_splits = list(manifest["splits"])
     if task.metadata.main_score != manifest["main_score"]:
         task.metadata = task.metadata.model_copy(update={"main_score": manifest["main_score"]})
+    if (manifest.get("evaluation") or {}).get("training_rows") == "all":
+        task.n_experiments, task.samples_per_label = 1, sys.maxsize
     return task
 
 

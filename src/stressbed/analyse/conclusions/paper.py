@@ -178,7 +178,7 @@ def _task(plan: Plan, entry: DatasetEntry, source: Paper) -> str:
         (into,) = _codes(t for tags in entry.languages.values() for t in tags) or {""}
         entry = plan.catalogue.datasets[made.source]
     limited = entry.row_limit is not None or entry.corpus_sample is not None or entry.max_words is not None
-    if entry.task is None or entry.revision is None or limited:
+    if entry.task is None or entry.revision is None or limited or entry.evaluation is not None:
         return ""
     return Task(
         task=entry.task, revision=entry.revision, subsets=entry.subsets, split="+".join(entry.splits),

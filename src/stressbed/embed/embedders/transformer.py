@@ -15,6 +15,7 @@ from stressbed import devices, fit
 from stressbed.config.entries import EmbedderEntry
 from stressbed.embed.embedders.common import EntryEmbedder
 from stressbed.embed.protocol import Manifest
+from stressbed.embed.shipped import Shipped
 from stressbed.embed.vectors import Floats
 from stressbed.errors import EmbedError
 from stressbed.models import cached_folder
@@ -26,9 +27,9 @@ log = logging.getLogger("stressbed")
 class SentenceTransformersEmbedder(EntryEmbedder):
     """A sentence-transformers model with the settings of its entry and no others.
 
-    Prompts that the model itself brings are not used: what stands before a string is decided by
-    the entry's `instructions`, which are part of its identity. Models with separate paths for queries
-    and documents get the role.
+    Prompts that the model itself brings are used where the entry says `prompts: shipped`. Else what stands
+    before a string is decided by the entry's `instructions`. Models with separate paths for queries and
+    documents get the role.
     """
 
     def __init__(self, entry: EmbedderEntry, catalogue_folder: Path) -> None:
@@ -54,18 +55,36 @@ class SentenceTransformersEmbedder(EntryEmbedder):
             )
         return self.entry.model
 
+    def context(self, role: str, manifest: Manifest) -> str:
+        """Return what is put before a string: one of the model's own prompts, or the entry's instruction."""
+        if self.entry.prompts == "shipped":
+            return self._shipped.before(str(manifest["task_type"]), role)
+        return super().context(role, manifest)
+
+    @cached_property
+    def _shipped(self) -> Shipped:
+        return Shipped.of_folder(self._files("prompts", "prompts", "write its `instructions`"))
+
     def _own_similarity(self) -> str | None:
         if self._loaded is not None:
             return self._loaded
+        return named_similarity(self._files("similarity function", "similarity", "set `similarity`"))
+
+    def _files(self, what: str, key: str, instead: str) -> Path:
+        """Return the folder of the model's files on this machine.
+
+        Raises:
+            EmbedError: They are not there; `what` is sought in them for `key`, and `instead` avoids that.
+        """
         source = Path(self.source)
         folder = source if source.is_dir() else cached_folder(self.entry)
         if folder is None:
             raise EmbedError(
-                "the model's own similarity function is not known: its files are not on this machine",
-                where=f"embedder {self.entry.id!r}, key 'similarity'",
-                do="set `similarity`, or run `prefetch` on a machine with a network",
+                f"the model's own {what} cannot be known: its files are not on this machine",
+                where=f"embedder {self.entry.id!r}, key {key!r}",
+                do=f"{instead}, or run `prefetch` on a machine with a network",
             )
-        return named_similarity(folder)
+        return folder
 
     @cached_property
     def model(self) -> Any:
@@ -197,7 +216,7 @@ def first_line(error: BaseException) -> str:
 def _tell_of_prompts(model: Any, entry: EmbedderEntry) -> None:
     """Warn when the model brings prompts and the entry has no instructions."""
     own = {name: text for name, text in (getattr(model, "prompts", None) or {}).items() if text}
-    if own and not entry.instructions:
+    if own and not entry.instructions and entry.prompts is None:
         log.warning(
             "embedder %r: the model brings prompts for %s, which are not used; copy them to the entry's "
             "`instructions` if its authors mean them to stand before every text",
