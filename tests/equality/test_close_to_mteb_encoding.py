@@ -40,7 +40,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quiet()
-    return ending_in_pooling(tmp_path_factory.mktemp("model") / "pooling")
+    return ending_in_pooling(tmp_path_factory.mktemp("model") / "pooling", similarity_fn_name="dot")
 
 
 @pytest.fixture(scope="module")

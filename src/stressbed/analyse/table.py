@@ -30,7 +30,7 @@ MARK_NOTE = (
 
 ZERO_NOTE = (
     "‡: rests on a cell with texts whose vector is zero. mteb's number stands, but a zero vector has no "
-    "direction: mteb's cosine takes it as unlike everything; zero_vectors in scores.parquet counts them."
+    "direction: its similarities are a convention (0.5 or 1 in a pair); by_dataset.csv counts them."
 )
 
 
