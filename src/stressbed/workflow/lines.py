@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
+from importlib.metadata import version as version_of
 from pathlib import Path
 
 from stressbed.config import Plan
@@ -92,9 +93,15 @@ def from_text(lines: Iterable[object]) -> Lines:
 
 
 def of_embedder(plan: Plan, name: str) -> Lines:
-    """Return what an embedder decides of its vectors."""
-    fields = deciding_fields("embedder", plan.catalogue.embedders[name], plan.files("embedders", name))
-    return _flat(f"embedder {name}", fields)
+    """Return what an embedder decides of its vectors.
+
+    The prompts of a registered loader, and how it chooses among them, come with mteb: another version makes the
+    job look at them again. What is sent unchanged is not encoded again.
+    """
+    entry = plan.catalogue.embedders[name]
+    fields = deciding_fields("embedder", entry, plan.files("embedders", name))
+    loader = {"loader": f"mteb {version_of('mteb')}"} if entry.backend == "mteb" else {}
+    return _flat(f"embedder {name}", {**fields, **loader})
 
 
 def of_generator(plan: Plan, name: str) -> Lines:

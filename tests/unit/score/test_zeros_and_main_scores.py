@@ -79,8 +79,8 @@ def test_a_rewrite_without_a_known_word_is_no_fault_of_a_lexical_baseline(
 
 OTHERS = {
     "STS": "euclidean_pearson", "Classification": "f1", "PairClassification": "dot_f1",
-    "Retrieval": "mrr_at_10", "Reranking": "recall_at_5", "Summarization": "dot_pearson", "BitextMining": "accuracy",
-    "Clustering": "v_measure",
+    "Retrieval": "mrr_at_10", "Reranking": "recall_at_5", "Summarization": "dot_pearson",
+    "BitextMining": "accuracy", "Clustering": "v_measure",
     "MultilabelClassification": "lrap",
 }  # fmt: skip
 
