@@ -14,7 +14,7 @@ from stressbed.config import Plan, load_run
 from stressbed.config.checks import unusable
 from stressbed.config.load import read_config
 from stressbed.config.values import given_path
-from stressbed.errors import ConfigError, StressbedError
+from stressbed.errors import ConfigError, Problems, StressbedError
 from stressbed.select.winner import resolved
 
 
@@ -134,10 +134,25 @@ def _plan(name: str) -> Plan:
 
 def _check(args: argparse.Namespace) -> int:
     plan = _plan(args.config)
+    _agree_with_mteb(plan)
     cells = len(plan.pairs) * len(plan.variants)
     what = f"{cells} cells" if cells or not plan.only_selects else "it only selects a generator"
     _say(f"{args.config}: no problem found; {what}")
     return 0
+
+
+def _agree_with_mteb(plan: Plan) -> None:
+    """Refuse entries of mteb tasks that mteb describes otherwise: a job would, when it freezes them.
+
+    Raises:
+        Problems: Everything that does not agree.
+    """
+    tasks = [e for e in (plan.catalogue.datasets[name] for name in plan.datasets) if e.task]
+    if tasks:
+        from stressbed.dataset.freeze import agreement
+
+        if problems := [p for entry in tasks for p in agreement(entry)]:
+            raise Problems(problems)
 
 
 def _prefetch(args: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import shutil
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from stressbed.dataset.parts import Part, contents, parts_of
 from stressbed.dataset.quiet import quiet
 from stressbed.dataset.tags import correct_scripts, differing
 from stressbed.dataset.thaw import fresh_task, install, read_manifest
-from stressbed.errors import DataError, StoreError, suggest
+from stressbed.errors import DataError, StoreError, StressbedError, suggest
 from stressbed.fingerprint import digest, file_digest
 from stressbed.store import write_atomic, write_text
 
@@ -167,6 +168,27 @@ def _head(entry: DatasetEntry) -> dict[str, Any]:
         "evaluation": None if entry.evaluation is None else entry.evaluation.model_dump(mode="json"),
         "licence": entry.licence,
     }
+
+
+def agreement(entry: DatasetEntry) -> Iterator[StressbedError]:
+    """Yield where an entry of an mteb task disagrees with mteb's own description, without its data.
+
+    mteb is imported for it, which takes seconds; freezing the dataset would find the same.
+    """
+    try:
+        task = fresh_task(_head(entry))
+        _known_to_mteb(task, entry)
+    except DataError as e:
+        yield e
+        return
+    for split in entry.splits:
+        if split not in task.metadata.eval_splits:
+            yield DataError(
+                f"mteb does not evaluate the split {split!r}",
+                where=f"dataset {entry.id!r}, task {entry.task}",
+                allowed=", ".join(task.metadata.eval_splits),
+                do=suggest(split, task.metadata.eval_splits),
+            )
 
 
 def _known_to_mteb(task: Any, entry: DatasetEntry) -> dict[str, Any]:

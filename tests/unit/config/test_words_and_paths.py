@@ -320,3 +320,22 @@ def test_snakemake_takes_them_as_they_are_meant(tmp_path):
     assert "write 'analysis={halves: 50}'" in text
     assert "Traceback" not in text
     assert not {"~", "$HOME"} & {p.name for p in tmp_path.iterdir()}
+
+
+def test_the_check_asks_mteb_what_a_job_would_ask_it(tmp_path, monkeypatch, capsys):
+    setup = Setup(tmp_path)
+    setup.entry("datasets", "hub").update(subsets=["defualt"], languages={"defualt": ["eng-Latn"]})
+    entry = {**setup.entries["datasets"][-1], "id": "other", "task": "STSBenchmrk", "subsets": ["default"],
+             "languages": {"default": ["eng-Latn"]}}  # fmt: skip
+    third = {**entry, "id": "third", "task": "STSBenchmark", "splits": ["tset"]}
+    setup.entries["datasets"] += [entry, third]
+    setup.run["datasets"] = ["hub", "other", "third"]
+    setup.load()
+    run = {**setup.run, "results": str(tmp_path / "r"), "catalogue": [str(tmp_path / "mine.yaml")]}
+    (tmp_path / "run.yaml").write_text(yaml.safe_dump(run), encoding="utf-8")
+    monkeypatch.chdir(ROOT)
+    assert main(["check", str(tmp_path / "run.yaml")]) == 1
+    said = capsys.readouterr().err
+    assert "the task has no subset 'defualt'" in said
+    assert "has no task 'STSBenchmrk'" in said
+    assert "mteb does not evaluate the split 'tset'" in said
