@@ -78,11 +78,11 @@ def pool(jobs: deque[Job], copies: list[Path], logs: Path) -> Iterator[tuple[Job
         time.sleep(0.02)
 
 
-def digest(paths: Iterable[Path]) -> str:
+def digest(root: Path, paths: Iterable[Path]) -> str:
     """Return one digest of files' names and contents."""
     found = hashlib.sha256()
     for path in sorted(paths):
-        found.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+        found.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
     return found.hexdigest()[:16]
 
 
@@ -136,13 +136,14 @@ class TestMap:
 
 def measure(copies: list[Path], state: Path, folders: Iterable[str]) -> TestMap:
     """Return what each test executes; only files that changed, or all when the package did, are run again."""
-    source = digest((ROOT / "src").rglob("*.py"))
-    helpers = digest(p for p in (ROOT / "tests/unit").rglob("*.py") if not p.name.startswith("test_"))
+    root = copies[0]
+    source = digest(root, (root / "src").rglob("*.py"))
+    helpers = digest(root, (p for p in (root / "tests").rglob("*.py") if not p.name.startswith("test_")))
     kept = {}
     jobs: deque[Job] = deque()
-    for path in sorted(p for folder in folders for p in (ROOT / folder).glob("test_*.py")):
-        name = str(path.relative_to(ROOT))
-        at = state / "map" / f"{path.stem}-{source}-{helpers}-{digest([path])}.json"
+    for path in sorted(p for folder in folders for p in (root / folder).glob("test_*.py")):
+        name = str(path.relative_to(root))
+        at = state / "map" / f"{path.stem}-{source}-{helpers}-{digest(root, [path])}.json"
         if at.exists():
             kept[name] = json.loads(at.read_text())
         else:
@@ -159,12 +160,12 @@ def measure(copies: list[Path], state: Path, folders: Iterable[str]) -> TestMap:
     return TestMap(kept)
 
 
-def draw(seed: int, count: int, packages: Iterable[str]) -> list[Point]:
+def draw(root: Path, seed: int, count: int, packages: Iterable[str]) -> list[Point]:
     """Return points by chance, each kind of change equally often while it lasts."""
     kinds: dict[str, list[Point]] = {kind: [] for kind in OPERATORS}
     for package in packages:
-        for path in sorted((ROOT / "src/stressbed" / package).rglob("*.py")):
-            for point in find(ROOT, str(path.relative_to(ROOT))):
+        for path in sorted((root / "src/stressbed" / package).rglob("*.py")):
+            for point in find(root, str(path.relative_to(root))):
                 kinds[point.kind].append(point)
     say("places: " + ", ".join(f"{kind} {len(points)}" for kind, points in kinds.items()))
     generator = random.Random(seed)
@@ -176,13 +177,13 @@ def draw(seed: int, count: int, packages: Iterable[str]) -> list[Point]:
     return drawn[:count]
 
 
-def settled(points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
+def settled(root: Path, points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
     """Yield points with the lines they change and the changed source, module by module."""
     by_path: dict[str, list[Point]] = {}
     for point in points:
         by_path.setdefault(point.path, []).append(point)
     for same in by_path.values():
-        yield from settle(ROOT, same)
+        yield from settle(root, same)
 
 
 def judge(
@@ -191,13 +192,16 @@ def judge(
     """Return for each point's key whether a test failed, and which; what is known is not asked again."""
     book = state / "results.jsonl"
     known = {r["key"]: r for r in map(json.loads, book.read_text().splitlines())} if book.exists() else {}
-    suite = digest((ROOT / "tests/unit").rglob("*.py"))
+    root = copies[0]
+    suite = digest(
+        root, (p for p in (root / "tests").rglob("*") if p.suffix in {".py", ".csv", ".md", ".json"})
+    )
     jobs: deque[Job] = deque()
     for point, source in points:
         old = known.get(point.key)
         if (
             old is None
-            or old["module"] != digest([ROOT / point.path])
+            or old["module"] != digest(root, [root / point.path])
             or not (old["caught"] or old["suite"] == suite)
         ):
             known.pop(point.key, None)
@@ -214,7 +218,7 @@ def judge(
             by = "ended" if result is None else (result["failed"] or ["collection"])[0]
             row = {
                 "key": point.key, "caught": not survived, "by": None if survived else by, "suite": suite,
-                "module": digest([ROOT / point.path]), **asdict(point),
+                "module": digest(root, [root / point.path]), **asdict(point),
             }  # fmt: skip
             known[point.key] = row
             out.write(json.dumps(row) + "\n")
@@ -294,7 +298,9 @@ def main() -> int:
         running.copy_tree(ROOT, copy)
     running.load_libraries()
     tests = measure(copies, state, options.tests.split(","))
-    points = list(settled(draw(options.seed, options.n, options.packages.split(","))))
+    # The working tree may change meanwhile; what counts is the copy.
+    drawn = draw(copies[0], options.seed, options.n, options.packages.split(","))
+    points = list(settled(copies[0], drawn))
     results = judge(points, tests, copies, state)
     title = f"Seed {options.seed}, {options.n} changes"
     return 0 if report([p for p, _ in points], results, state, title) else 1
