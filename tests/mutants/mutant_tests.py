@@ -64,20 +64,23 @@ class Recorder:
     def __init__(self, measured: coverage.Coverage | None = None) -> None:
         self.measured = measured
         self.seconds: dict[str, float] = {}
+        self.setup: dict[str, float] = {}
         self.failed: list[str] = []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
-        started = time.perf_counter()
         if self.measured:
             self.measured.switch_context(item.nodeid)
-        result = yield
-        self.seconds[item.nodeid] = time.perf_counter() - started
-        return result
+        return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self.failed.append(report.nodeid)
+        if report.when == "call":
+            self.seconds[report.nodeid] = report.duration
+        if report.when == "setup":  # what a file shares is made once, whichever of its tests runs
+            file = report.nodeid.partition("::")[0]
+            self.setup[file] = max(self.setup.get(file, 0.0), report.duration)
 
 
 def in_child(copy: Path, log: Path, work: Callable[[], dict[str, Any]]) -> int:
@@ -128,7 +131,8 @@ def measure(file: str, packages: Sequence[str], data: str) -> dict[str, Any]:
             for context in contexts:
                 tests.setdefault(context, []).append(line)
         lines[str(Path(name).relative_to(here))] = tests
-    return {"code": code, "failed": recorder.failed, "seconds": recorder.seconds, "lines": lines}
+    times = {"seconds": recorder.seconds, "setup": sum(recorder.setup.values())}
+    return {"code": code, "failed": recorder.failed, "lines": lines, **times}
 
 
 def has_ended(child: int, until: float) -> bool:

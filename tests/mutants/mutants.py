@@ -126,7 +126,7 @@ class TestMap:
         kept = [
             t for t in tests if t in self.seconds and t not in self.failing and self.seconds[t] <= LONGEST
         ]
-        total: Counter[str] = Counter()
+        total = Counter({name: file["setup"] for name, file in self.files.items()})
         for test in kept:
             total[test.partition("::")[0]] += self.seconds[test]
         return sorted(
@@ -229,7 +229,8 @@ def judge(
 
 
 def _job(point: Point, source: str, asked: list[str], tests: TestMap, level: int) -> Job:
-    seconds = 60 + 5 * sum(tests.seconds[t] for t in asked)
+    shared = sum(tests.files[name]["setup"] for name in {t.partition("::")[0] for t in asked})
+    seconds = 60 + 5 * (shared + sum(tests.seconds[t] for t in asked))
     work = partial(running.run_tests, asked)
     return Job(point.key, work, seconds, (point.path, source), (point, source, asked, level))
 
