@@ -182,6 +182,10 @@ def record(cell: Cell) -> dict | None:
         for i, ((s, p), x) in enumerate(zip(places, shifts, strict=True))
     ]
     more = {"score": score, "subsets": subsets, "n_items": sum(p["n_items"] for p in subsets), "items": items}
+    more |= {
+        "vectors": 80,
+        "zero_vectors": 3 if cell.dataset in {"e-cls2", "m-ret"} and cell.embedder != "large" else 0,
+    }
     if v.is_original:
         return more
     n = 30 + list(DATASETS).index(cell.dataset)
@@ -313,7 +317,8 @@ def texts_of(dataset: str) -> list[tuple]:
         return []
     sizes = {"test": 22, "validation": 9} if dataset == "e-sts" else {"test": 25}
     return [
-        (split, f"sentence{k}", str(i), 0, f"{split} sentence {k} of pair {i}{' and more' * (i % 3)}")
+        # Two pairs share their first sentence.
+        (split, f"sentence{k}", str(i), 0, f"{split} {k} of {i // 2 if k == 1 else i}{' and more' * (i % 3)}")
         for split, n in sizes.items()
         for i in range(n)
         for k in (1, 2)
