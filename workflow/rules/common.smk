@@ -29,7 +29,9 @@ remember_checksums()
 try:
     files = [read_config(file) for file in workflow.overwrite_configfiles]
     given = workflow.config_settings.config
-    grid = Grid.of(thaw(Path(workflow.basedir)) or load_run(config, files=files, given=given))
+    grid = Grid.of(
+        thaw(Path(workflow.basedir)) or load_run(config, files=files, given=given)
+    )
 except StressbedError as error:
     # A user's mistake needs its message, not a traceback of the workflow.
     sys.exit(f"\n{error}\n")

@@ -48,7 +48,9 @@ use rule transform as select_transform with:
         selection.log("transform", "generator"),
     params:
         decides=lambda wc, output: selection.decides_rewrites("transform", wc.generator),
-        spec=lambda wc, output: grid.spec("generators", "transformations", "prompts", "markers"),
+        spec=lambda wc, output: grid.spec(
+            "generators", "transformations", "prompts", "markers"
+        ),
     message:
         "screen: check and flag the rewrites of {wildcards.generator}"
 

@@ -12,7 +12,9 @@ rule transform:
         **needs.of("transform"),
     params:
         decides=lambda wc, output: grid.decides("transform", wc),
-        spec=lambda wc, output: grid.spec("generators", "transformations", "prompts", "markers"),
+        spec=lambda wc, output: grid.spec(
+            "generators", "transformations", "prompts", "markers"
+        ),
     message:
         "transform: check and flag the rewrites of {wildcards}"
     script:

@@ -28,6 +28,8 @@ use rule transform as translate_transform with:
         translations.log("transform"),
     params:
         decides=lambda wc, output: translations.decides("transform", wc),
-        spec=lambda wc, output: translations.spec(wc, "generators", "prompts", "markers"),
+        spec=lambda wc, output: translations.spec(
+            wc, "generators", "prompts", "markers"
+        ),
     message:
         "translate dataset {wildcards.dataset}: check and flag {wildcards.transformation}"
