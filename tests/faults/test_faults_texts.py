@@ -81,7 +81,7 @@ def test_a_text_that_does_not_fit_the_model_is_never_sent_and_falls_back(
 @pytest.mark.parametrize(
     "name", ["an order to the model", "the end of a prompt", "slots of templates", "markup"]
 )
-def test_a_text_that_gives_orders_is_the_end_of_one_message_and_nothing_else(
+def test_a_text_that_gives_orders_is_a_message_of_its_own_and_nothing_else(
     hostile: tuple[Run, list[ChatRequest], Ended], name: str
 ) -> None:
     """Whether a model obeys it is the model's affair; what it is told stands before it, unchanged."""
@@ -89,10 +89,10 @@ def test_a_text_that_gives_orders_is_the_end_of_one_message_and_nothing_else(
     mine = [r for r in asked if r.messages[-1][1].endswith(TEXTS[name])]
     assert len(mine) >= 2  # each transformation's own
     for request in mine:
-        assert [role for role, _ in request.messages] == ["user"]
-        instruction = request.messages[-1][1].removesuffix(TEXTS[name])
-        others = [r.messages[-1][1] for r in asked if r not in mine]
-        assert any(other.startswith(instruction) for other in others)
+        (role, instruction), said = request.messages
+        assert role == "system"
+        assert said == ("user", TEXTS[name])
+        assert any(r.messages[0] == ("system", instruction) for r in asked if r not in mine)
 
 
 class Obedient(FakeEngine):

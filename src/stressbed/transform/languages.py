@@ -28,8 +28,11 @@ DENSE = frozenset({"zh", "ja", "ko"})
 _LONG_WORD = re.compile(r"(\S{5000})(?=\S)")
 """Such words (encoded files, say) are cut: the identifier's time grows with the square of a word's length."""
 
-_CODE = re.compile(r"[\x21-\x7e]*(?:://|www\.|@\w|\w\(|[{}\[\]<>=_\\|^~`$\d]|\w[/.#:]\w)[\x21-\x7e]*")
-"""Addresses, numbers and code: they are in no language."""
+_CODE = re.compile(r"://|www\.|@\w|\w\(|[{}\[\]<>=_\\|^~`$\d]|\w[/.#:]\w")
+"""What addresses, numbers and code hold: they are in no language."""
+
+_VISIBLE = re.compile(r"[\x21-\x7e]*")
+"""The rest of what such a mark stands in, on one side of it."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
@@ -94,7 +97,7 @@ def is_other_language(text: str, expected: str, *, ratio: float, min_letters: in
         min_letters: Texts with fewer letters are not judged; a Chinese, Japanese or Korean one counts as
             three where another language is expected.
     """
-    whole, text = text, _CODE.sub("", text)
+    whole, text = text, without_code(text)
     letters = scripts.letters(text).total()
     if letters < min_letters or 2 * letters < scripts.letters(whole).total():  # the rest is addresses or code
         return False
@@ -102,6 +105,29 @@ def is_other_language(text: str, expected: str, *, ratio: float, min_letters: in
     if asked and scripts.is_in(text, asked) is False:
         return True
     return _identified(text, languages.identity(expected), asked, ratio=ratio, min_letters=min_letters)
+
+
+def without_code(text: str) -> str:
+    """Return a text without its addresses, numbers and code.
+
+    From each mark outwards: one expression for all of it would take a second look at every letter of a
+    word for each of its letters.
+    """
+    kept, end = [], 0
+    backwards = text[::-1]
+    for mark in _CODE.finditer(text):
+        if mark.start() >= end:
+            start = len(text) - _reach(backwards, len(text) - mark.start())
+            kept.append(text[end : max(end, start)])
+        if mark.end() > end:
+            end = _reach(text, mark.end())
+    return "".join([*kept, text[end:]])
+
+
+def _reach(text: str, start: int) -> int:
+    """Return where the visible ASCII characters from a place on end."""
+    found = _VISIBLE.match(text, start)
+    return start if found is None else found.end()
 
 
 def _identified(text: str, wanted: str, asked: str, *, ratio: float, min_letters: int) -> bool:
