@@ -95,8 +95,8 @@ def from_text(lines: Iterable[object]) -> Lines:
 def of_embedder(plan: Plan, name: str) -> Lines:
     """Return what an embedder decides of its vectors.
 
-    The prompts of a registered loader, and how it chooses among them, come with mteb: another version makes the
-    job look at them again. What is sent unchanged is not encoded again.
+    The prompts of a registered loader, and how it chooses among them, come with mteb: another version
+    makes the job look at them again. What is sent unchanged is not encoded again.
     """
     entry = plan.catalogue.embedders[name]
     fields = deciding_fields("embedder", entry, plan.files("embedders", name))
