@@ -58,7 +58,8 @@ def _read_paths(args: argparse.Namespace) -> None:
             elif value is not None:
                 setattr(args, name, type(value)(given_path(str(value))))
         except ValueError as e:
-            raise ConfigError(f"{e}: {value}", where=f"command line, {name}") from e
+            place = f"--{name}" if name in {"out", "results"} else f"command line, {name}"
+            raise ConfigError(f"{e}: {value}", where=place) from e
 
 
 def _check_folders(args: argparse.Namespace) -> None:

@@ -37,7 +37,8 @@ def test_every_mteb_dataset_is_as_mteb_says(catalogue, tmp_path, monkeypatch):
     monkeypatch.setenv("MTEB_CACHE", str(tmp_path))
     import mteb
 
-    tasks = [e for e in catalogue.datasets.values() if e.task]
+    readings = set(listed("datasets/hteb-authors.yaml").datasets)
+    tasks = [e for e in catalogue.datasets.values() if e.task and e.id not in readings]
     assert len(tasks) == 32
     for entry in tasks:
         task = mteb.get_task(entry.task)
@@ -58,6 +59,33 @@ def test_every_mteb_dataset_is_as_mteb_says(catalogue, tmp_path, monkeypatch):
             assert (list(fields.values()) == spoken) if len(spoken) == 2 else not fields
         assert entry.n_texts is not None
         assert entry.n_texts > 0
+
+
+def test_the_authors_reading_differs_from_mtebs_in_how_a_dataset_is_scored_only(catalogue):
+    readings = listed("datasets/hteb-authors.yaml").datasets
+    assert len(readings) == 13
+    own = {"id", "main_score", "evaluation"}
+    for name, entry in readings.items():
+        base = catalogue.datasets[name.removesuffix("-authors")]
+        assert entry.model_dump(exclude=own) == base.model_dump(exclude=own)
+        assert (entry.main_score, entry.evaluation) != (base.main_score, base.evaluation)
+        if entry.task_type == "Classification":
+            assert (entry.main_score, entry.evaluation.training_rows) == ("accuracy", "all")
+        elif entry.task_type == "PairClassification":
+            assert entry.main_score == "cosine_ap"
+        assert (entry.evaluation is not None and entry.evaluation.pool_subsets) == (len(entry.subsets) > 1)
+
+
+def test_the_authors_transformations_differ_in_cut_answers_only(catalogue):
+    readings = listed("transformations-authors.yaml").transformations
+    own = {"id", "label", "order", "on_cut"}
+    assert [t.id for t in readings.values()] == [
+        f"{t.id}-authors" for t in catalogue.transformations.values() if t.order < 100
+    ]
+    for name, entry in readings.items():
+        base = catalogue.transformations[name.removesuffix("-authors")]
+        assert entry.model_dump(exclude=own) == base.model_dump(exclude=own)
+        assert (base.on_cut, entry.on_cut) == ("keep", "original")
 
 
 def test_every_mteb_embedder_is_as_mteb_says(catalogue, tmp_path, monkeypatch):

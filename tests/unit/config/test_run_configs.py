@@ -15,6 +15,7 @@ from stressbed.errors import ConfigError, Problems
 RUNS = sorted(p.name for p in (ROOT / "config").glob("*.yaml"))
 SIZES = {
     "hteb.yaml": (32, 9, 25),
+    "hteb-authors.yaml": (32, 6, 25),
     "hteb-crosscheck.yaml": (8, 8, 49),
     "hteb-selection.yaml": (0, 0, 1),
     "quickstart-auto.yaml": (3, 3, 17),
