@@ -46,7 +46,7 @@ def interval_words(n: int) -> str:
     if not enough(n):
         return ""
     normal, _ = _measured(n)
-    return "95 % interval" if normal >= ENOUGH else f"interval (covers about {normal:.0f} %)"
+    return "95 % interval" if normal >= ENOUGH else f"≈ {normal:.0f} % interval"
 
 
 AIMED = "aimed at 95 %"

@@ -66,7 +66,7 @@ def test_gains_across_languages_and_in_translation_read_as_gains():
     assert "English datasets gain 0.40 points, non-English ones lose 2.10 points: a gap of −2.50" in said
     assert "(95 % interval 0.00 to 1.00)" in said
     few = said_of(setting_gap=gap | more | {"datasets_english": [7]})
-    assert "(interval (covers about 87 %) 0.00 to 1.00)" in few
+    assert "(≈ 87 % interval 0.00 to 1.00)" in few
     assert "interval" not in said_of(setting_gap=gap | more | {"datasets_english": [5]})
     frame = {"source": ["d0"], "translated": ["d1"], "embedder": ["(all)"]}
     said = said_of(translated_datasets=frame | {"source_drop": [3.0], "translated_drop": [-1.0]})

@@ -148,7 +148,7 @@ def ranks(per, rng, resamples=300):
         n = original.shape[1]
         picked = rng.integers(0, n, (resamples, n))
         o, h = (v.to_numpy()[:, picked].mean(axis=2) for v in (original, hteb))
-        frame = pd.DataFrame({"generator": g, "setting": s, "embedder": original.index})
+        frame = pd.DataFrame({"generator": g, "setting": s, "embedder": original.index, "n_datasets": n})
         for name, value, draws in [
             ("original", original, o),
             ("hteb", hteb, h),

@@ -227,8 +227,8 @@ NINE = "with n = 9 the bootstrap interval, aimed at 95 %, covers about 90 % (80 
     ("n", "words", "note"),
     [
         (5, "", ""),
-        (6, "interval (covers about 86 %)", SIX),
-        (9, "interval (covers about 90 %)", NINE),
+        (6, "≈ 86 % interval", SIX),
+        (9, "≈ 90 % interval", NINE),
         (10, "95 % interval", "with n = 10 the 95 % bootstrap interval covers about 90 %, but about 80 % if"),
         (12, "95 % interval", "with n = 12 the 95 % bootstrap interval covers about 90 %, but about 80 % if"),
         (13, "95 % interval", "with n = 13 the 95 % bootstrap interval covers about 91 %, but about 83 % if"),

@@ -45,8 +45,8 @@ def test_a_reader_is_warned_where_the_coverage_is_under_ninety_per_cent():
 
 def test_an_interval_is_called_what_it_covers():
     assert [interval_words(n) for n in (0, 5)] == ["", ""]
-    assert interval_words(6) == "interval (covers about 86 %)"
-    assert interval_words(9) == "interval (covers about 90 %)"  # 89.8
+    assert interval_words(6) == "≈ 86 % interval"
+    assert interval_words(9) == "≈ 90 % interval"  # 89.8
     assert [interval_words(n) for n in (10, 19, 10_000)] == ["95 % interval"] * 3
 
 

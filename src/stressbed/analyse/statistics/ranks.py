@@ -10,7 +10,7 @@ from stressbed.analyse.study import TOTAL, Analysed, Rows, Study, per_study
 from stressbed.analyse.table import Table
 from stressbed.stats.bootstrap import mean_intervals, rank_intervals
 from stressbed.stats.coverage import coverage_note
-from stressbed.stats.interval import DegenerateWarning, Floats, Interval, too_few
+from stressbed.stats.interval import FEWEST, DegenerateWarning, Floats, Interval, too_few
 
 COLUMNS = (
     "embedder", "original", "original_low", "original_high", "hteb", "hteb_low", "hteb_high", "drop",
@@ -28,8 +28,9 @@ def hteb_ranks(data: Analysed) -> Table:
     return per_study(
         data, "hteb_ranks", "Ranks of the embedders, with intervals", COLUMNS, lambda s: _rows(data, s),
         notes=[
-            "95 % percentile bootstrap intervals over datasets: what other datasets of the same kind would "
-            "show. Rank 1 is the best; ranks are those of the HTEB total and of the original score.",
+            "Percentile bootstrap intervals over datasets, aimed at 95 %: what other datasets of the same kind "
+            f"would show; none with fewer than {FEWEST}. Rank 1 is the best; ranks are those of the HTEB total "
+            "and of the original score.",
         ],
         digits={c: 1 for c in COLUMNS if c.startswith("rank")},
     )  # fmt: skip
