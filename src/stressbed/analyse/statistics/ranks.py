@@ -29,8 +29,8 @@ def hteb_ranks(data: Analysed) -> Table:
         data, "hteb_ranks", "Ranks of the embedders, with intervals", COLUMNS, lambda s: _rows(data, s),
         notes=[
             "Percentile bootstrap intervals over datasets, aimed at 95 %: what other datasets of the same "
-            f"kind would show; none with fewer than {FEWEST}. Rank 1 is the best; ranks are those of the HTEB "
-            "total and of the original score.",
+            f"kind would show; none with fewer than {FEWEST}. Rank 1 is the best; ranks are those of the "
+            "HTEB total and of the original score.",
         ],
         digits={c: 1 for c in COLUMNS if c.startswith("rank")},
     )  # fmt: skip
