@@ -86,8 +86,9 @@ def _recall() -> None:
     if path in _read_from:
         return
     _read_from.add(path)
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        for name, (state, content) in json.loads(path.read_text(encoding="utf-8")).items():
+    with contextlib.suppress(OSError, ValueError, TypeError):  # damaged or not there: files are read again
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        for name, (state, content) in kept.items() if isinstance(kept, dict) else ():
             _known.setdefault(name, (tuple(state), str(content)))
 
 

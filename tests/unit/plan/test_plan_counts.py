@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import pytest
 from plan_runs import Stages, small
@@ -159,3 +160,19 @@ def test_the_planted_run_asks_and_encodes_what_was_foreseen(tmp_path):
         sent += stages.generate(dataset).sent
     assert seen.stage("generate").units == sent
     assert forecast(plan).stage("embed").units == seen.stage("embed").units
+
+
+def test_a_changed_row_limit_is_seen_though_the_dataset_is_frozen(tmp_path):
+    plan = small(tmp_path / "results", datasets=["helpdesk-pairs"])
+    stages = Stages(plan)
+    stages.freeze("helpdesk-pairs")
+    before = forecast(plan)
+    assert before.stage("datasets").jobs_left == 0
+    entry = plan.catalogue.datasets["helpdesk-pairs"].model_copy(update={"row_limit": 4})
+    datasets = {**plan.catalogue.datasets, "helpdesk-pairs": entry}
+    changed = replace(plan, catalogue=replace(plan.catalogue, datasets=datasets))
+    after = forecast(changed)
+    assert after.stage("datasets").jobs_left == after.stage("datasets").jobs == 2
+    (row,) = after.datasets
+    assert row.texts == 8  # two sentences in each of four rows
+    assert after.stage("generate").units < before.stage("generate").units / 2

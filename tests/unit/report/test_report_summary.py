@@ -53,7 +53,7 @@ JOBS = [
 ]  # fmt: skip
 
 
-def run(plan, jobs=JOBS):
+def run(plan, jobs=JOBS, executions=()):
     write_jobs(plan.results, jobs)
     paths = sorted((plan.results / "jobs").rglob("*.json"))
     out = plan.run_folder / "summary.json"
@@ -62,6 +62,7 @@ def run(plan, jobs=JOBS):
         scores=plan.run_folder / "scores.parquet",
         jobs=[*paths, plan.results / "jobs/lost.json"],
         out=out,
+        executions=executions,
     )
     assert json.loads(out.read_text()) == found
     return found, out
@@ -91,6 +92,34 @@ def test_counts_are_sums_over_jobs_and_cells(plan):
     assert list(found["stages"]) == ["generate", "embed", "score"]
     assert found["stages"]["score"]["peak_memory_mb"] is None
     assert found["jobs_without_statistics"] == 1
+
+
+def test_the_total_counts_every_execution_and_the_rest_the_last_one(plan):
+    """A job that was done again found all in the store: it has sent nothing, but the run has."""
+    path = str(plan.results / "jobs" / "generate" / "pairs.json")
+    first = {
+        "stage": "generate", "path": path, "seconds": 100.0, "started": "2026-01-01T00:00:00+00:00",
+        "counters": {"sent": 40, "tokens_in": 900, "tokens_out": 300},
+    }  # fmt: skip
+    again = {**first, "seconds": 2.5, "counters": {"sent": 0, "reused": 40, "unique": 40}}
+    other = {"stage": "embed", "path": "elsewhere", "seconds": 4.0, "counters": {"encoded": 7}}
+    found, out = run(plan, executions=[first, other, again])
+    assert found["total"] == {
+        "jobs": 3, "seconds": 106.5, "sent": 40, "tokens_in": 900, "tokens_out": 300, "encoded": 7,
+        "computed": 0, "started": "2026-01-01T00:00:00+00:00", "finished": None,
+    }  # fmt: skip
+    # Of the job on `pairs` the last execution, of that on `topics` its statistics: 0 + 30.
+    assert found["requests"]["sent"] == 30
+    assert found["requests"]["reused"] == 40
+    assert "| total | sent | 40 |" in out.with_suffix(".md").read_text()
+
+
+def test_without_records_the_total_is_that_of_the_statistics(plan):
+    found, _ = run(plan)
+    assert found["total"] == {
+        "jobs": 4, "seconds": 18.5, "sent": 70, "tokens_in": 1500, "tokens_out": 500, "encoded": 40,
+        "computed": 4, "started": "2026-01-01T00:00:00+00:00", "finished": None,
+    }  # fmt: skip
 
 
 def test_the_table_holds_the_same_numbers(plan):
