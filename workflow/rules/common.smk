@@ -21,10 +21,7 @@ from stressbed.workflow import (
     cells_to_compute,
     where_results_are,
 )
-from stressbed.workflow.checksums import remember_checksums
 from stressbed.workflow.hook import decide_by_contents
-
-remember_checksums()
 
 try:
     files = [read_config(file) for file in workflow.overwrite_configfiles]

@@ -64,7 +64,7 @@ def summary(
         jobs: Statistics files of its jobs; one that does not exist is counted as lacking.
         out: `summary.json`; the table goes beside it.
         executions: Statistics of every job that was done for the run, repetitions included, oldest first;
-            each with `path`, that of its statistics file.
+            each with `path`, that of its statistics file below the results.
         selection: `winner.json` of the run's selection, if it has one.
 
     Raises:
@@ -72,9 +72,9 @@ def summary(
         StoreError: The scores are.
     """
     frame = read_parquet(scores).to_pandas()
-    last = {str(e.get("path")): e for e in executions}
+    last = {plan.results / str(e.get("path")): e for e in executions}
     # Another run may have done a job that both share since: its statistics file speaks of that one.
-    records = [_sound(last[str(p)], p) if str(p) in last else _read(p) for p in sorted(jobs) if p.is_file()]
+    records = [_sound(last[p], p) if p in last else _read(p) for p in sorted(jobs) if p.is_file()]
     found: Record = {
         "run": plan.config.run,
         "description": plan.config.description,

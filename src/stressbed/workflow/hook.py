@@ -9,7 +9,7 @@ checksums and times are left out of Snakemake's own comparison, and what `result
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,9 @@ class _Judge:
         """Keep how a job's outputs were made."""
         inputs = self.current.contents_of(map(str, job.input)) | self._begun.pop(job, {})
         outputs = [str(f) for f in job.output]
-        record = self.current.record(job.rule.name, outputs, _decides(job), inputs, _statistics(job))
+        stats = _statistics(job)
+        stats |= {"path": self.current.name(str(job.output.stats))} if stats else {}
+        record = self.current.record(job.rule.name, outputs, _decides(job), inputs, stats)
         if record.outputs:
             self.current.made.add(record)
 
@@ -75,7 +77,7 @@ def _decides(job: Any) -> list[str]:
     return list(given(job.wildcards, None) if callable(given) else given)
 
 
-def _statistics(job: Any) -> Mapping[str, Any]:
+def _statistics(job: Any) -> dict[str, Any]:
     path = job.output.get("stats")
     if path is None:
         return {}
@@ -83,8 +85,7 @@ def _statistics(job: Any) -> Mapping[str, Any]:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    kept = {k: v for k, v in found.items() if k != "decides"} if isinstance(found, dict) else {}
-    return {**kept, "path": str(path)} if kept else {}
+    return {k: v for k, v in found.items() if k != "decides"} if isinstance(found, dict) else {}
 
 
 def _patch() -> None:
