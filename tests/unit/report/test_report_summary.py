@@ -97,7 +97,8 @@ def test_counts_are_sums_over_jobs_and_cells(plan):
 def test_the_total_counts_every_execution_and_the_rest_the_last_one(plan):
     """A job that was done again found all in the store: it has sent nothing, but the run has."""
     first = {
-        "stage": "generate", "path": "jobs/generate/pairs.json", "seconds": 100.0, "started": "2026-01-01T00:00:00+00:00",
+        "stage": "generate", "path": "jobs/generate/pairs.json", "seconds": 100.0,
+        "started": "2026-01-01T00:00:00+00:00",
         "counters": {"sent": 40, "tokens_in": 900, "tokens_out": 300},
     }  # fmt: skip
     again = {**first, "seconds": 2.5, "counters": {"sent": 0, "reused": 40, "unique": 40}}
