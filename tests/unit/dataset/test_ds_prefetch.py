@@ -81,6 +81,13 @@ def test_another_limit_is_another_copy(kept):
     assert kept_folder(entry, folder) != kept_folder(entry.model_copy(update={"row_limit": 5}), folder)
 
 
+def test_another_main_score_is_the_same_copy_and_needs_no_network(kept):
+    entry, folder = kept
+    other = entry.model_copy(update={"main_score": "cosine_pearson"})
+    assert kept_folder(other, folder / "store") == kept_folder(entry, folder / "store")
+    assert freeze(other, folder, folder / "c", store=folder / "store")["main_score"] == "cosine_pearson"
+
+
 def test_a_damaged_copy_is_an_error_that_names_the_file(kept):
     entry, folder = kept
     table = kept_folder(entry, folder / "store") / "data" / "default" / "test" / "rows.parquet"
