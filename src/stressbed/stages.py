@@ -21,8 +21,19 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 RECORD = PACKAGE / "stages.json"
-SHARED = ("fingerprint.py", "paths.py", "sources.py", "models.py", "rewrites.py", "webpage.py")
-"""Modules that several stages use; they and the package `stats` count as a stage without a version."""
+SHARED = (
+    "endpoint", "fingerprint.py", "models.py", "paths.py", "rewrites.py", "scripts.py", "sources.py", "stats",
+    "visible.py", "webpage.py",
+)  # fmt: skip
+"""Modules and packages that several stages use; together they count as a stage without a version."""
+
+NO_RESULTS = frozenset(
+    {
+        "__version__", "caches", "config", "devices", "errors", "fit", "memory", "progress", "redaction",
+        "stopping", "store", "workers", "workflow",
+    }
+)  # fmt: skip
+"""What stages use besides: how work is done and told of, and entries, which are part of what decides a job."""
 
 STAGES = (
     "dataset", "generate", "transform", "embed", "score", "collect", "analyse", "plot", "report", "select",
@@ -52,7 +63,8 @@ def current() -> dict[str, dict[str, str]]:
         ]
         version = importlib.import_module(f"stressbed.{stage}").VERSION
         found[stage] = {"version": version, "source": source_hash(files)}
-    shared = [*(PACKAGE / name for name in SHARED), *(PACKAGE / "stats").rglob("*.py")]
+    places = [PACKAGE / name for name in SHARED]
+    shared = [f for p in places for f in (p.rglob("*.py") if p.is_dir() else [p])]
     found["shared"] = {"version": "", "source": source_hash(shared)}
     return found
 
