@@ -33,7 +33,7 @@ NO_RESULTS = frozenset(
         "stopping", "store", "workers", "workflow",
     }
 )  # fmt: skip
-"""What stages use besides: how work is done and told of, and entries, which are part of what decides a job."""
+"""What stages use besides: how work is done and told of, and entries, which are part of what decides jobs."""
 
 STAGES = (
     "dataset", "generate", "transform", "embed", "score", "collect", "analyse", "plot", "report", "select",

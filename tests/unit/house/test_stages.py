@@ -50,4 +50,4 @@ def test_whatever_a_stage_uses_is_known_to_decide_results_or_not() -> None:
     files = [p for s in stages.STAGES for p in (stages.PACKAGE / s).rglob("*.py")]
     used = {name for path in files for name in _imported(path)}
     assert used - known == set()
-    assert stages.NO_RESULTS <= used
+    assert used >= stages.NO_RESULTS
