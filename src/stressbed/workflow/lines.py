@@ -143,14 +143,15 @@ def of_axes(plan: Plan) -> Lines:
 
 
 def of_dataset(plan: Plan, name: str) -> Lines:
-    """Return what decides a frozen dataset beside its files; of a translated one also who translated it."""
+    """Return what decides a frozen dataset beside its files; of a translated one also all that made it."""
     fields = deciding_fields("dataset", plan.catalogue.datasets[name])
     fields["files"] = {part: Path(file).name for part, file in fields.get("files", {}).items()}
     found = _flat(f"dataset {name}", fields)
     made = plan.translation(name)
     if made is not None:
         found |= {f"dataset {name}: source": _value(made.source)}
-        found |= of_generator(plan, made.generator)
+        found |= of_dataset(plan, made.source)
+        found |= of_generator(plan, made.generator) | of_transformation(plan, made.entry)
     return found
 
 
