@@ -372,4 +372,4 @@ def test_one_embedder_on_one_dataset_gets_no_interval(browser: webdriver.Chrome,
     (row,) = rows(one)
     assert row[0] == "1 (no interval)"
     assert "(" not in row[6] + row[7]
-    assert "they need two datasets" in one.find_element(By.ID, "leaderboard-note").text
+    assert "they need 6 datasets" in one.find_element(By.ID, "leaderboard-note").text

@@ -29,7 +29,7 @@ def test_every_task_type_has_intervals_over_its_items(kind: str, tmp_path: Path)
     original, cell = chain.cell(ORIGINAL), chain.cell(variant)
     golds = read_golds(chain.folder)
     at = Cell("e", "d", variant)
-    items = item_rows("r", at, cell, item_values(original), golds).to_pandas()
+    items = item_rows("r", at, cell, item_values(original), golds=golds).to_pandas()
     scores = pd.DataFrame(
         [
             {

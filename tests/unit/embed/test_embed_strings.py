@@ -18,6 +18,7 @@ from stressbed.embed.run import embed
 from stressbed.embed.strings import fit_texts, read_rewrites, strings_of_variant
 from stressbed.errors import EmbedError
 from stressbed.paths import Cell, Variant
+from stressbed.transform.flags import FLAGS
 
 WORDS = ["sea", "wave", "sail", "oven", "flour", "onion", "orbit", "comet", "moon", "soil", "tulip", "hedge"]
 VARIANT = Variant("g", "x", 1)
@@ -79,7 +80,9 @@ def _transforms(path: Path, texts: pd.DataFrame, dropped: set[int]) -> Path:
         i: "" if i in dropped else f"new {t}" for i, t in zip(texts["text_id"], texts["text"], strict=True)
     }
     outcome = ["dropped" if i in dropped else "ok" for i in new]
-    table = pa.table({"text_id": list(new), "text": list(new.values()), "outcome": outcome})
+    flags = {f: [False] * len(new) for f in FLAGS}
+    columns = {"text_id": list(new), "text": list(new.values()), "outcome": outcome}
+    table = pa.table({**columns, "attempts": [1] * len(new), **flags})
     pq.write_table(table.replace_schema_metadata({"stressbed.content_hash": "h"}), path)
     return path
 
