@@ -12,6 +12,15 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(_name, "1")
 
+
+@pytest.fixture(autouse=True)
+def _no_secret_of_another_test() -> None:
+    """Forget the keys that earlier tests of this process used: a short one may be a word of a later test."""
+    from stressbed import redaction
+
+    redaction._known.clear()
+
+
 NAMED = re.compile(r"needs (?P<what>[a-z0-9 _-]+):")
 """A skip says what the machine lacks: `needs gpu: no CUDA device`."""
 
