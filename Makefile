@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 CORES ?= 2
+# One more than cores: the tests of SLURM, which one worker does, mostly wait for it.
+WORKERS ?= $(shell expr $(CORES) + 1)
 SEED ?= 1
 N ?= 300
 BIN = $(VENV)/bin
@@ -44,8 +46,7 @@ quickstart: $(VENV)/.run  ## run the main job on the embedded default (a few min
 	snakemake --cores $(CORES) --quiet reason --configfile config/quickstart.yaml
 
 test: $(VENV)/.test $(VENV)/.vllm lint  ## run every test that this machine can run
-	$(BIN)/python -m pytest -q -n $(CORES) --dist loadfile --durations=15 -m "not slurm" tests
-	$(BIN)/python -m pytest -q -n 0 --durations=5 tests/slurm
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --durations=20 tests
 
 lint: $(VENV)/.test  ## format, lint and types
 	ruff format --check .

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,24 @@ def _no_secret_of_another_test() -> None:
     from stressbed import redaction
 
     redaction._known.clear()
+
+
+SLOW_FIRST = ("slurm", "workflow", "faults", "determinism", "hub", "engines", "browser", "equality")
+"""Folders in the order in which workers take their files: what takes minutes must not be left to the end."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep together what parallel workers must not part: the tests of a file, and of SLURM."""
+    tests = Path(__file__).parent
+
+    def folder(item: pytest.Item) -> str:
+        return item.path.relative_to(tests).parts[0]
+
+    items.sort(key=lambda i: SLOW_FIRST.index(folder(i)) if folder(i) in SLOW_FIRST else len(SLOW_FIRST))
+    for item in items:
+        name = "slurm" if folder(item) == "slurm" else str(item.path.relative_to(tests))
+        item.add_marker(pytest.mark.xdist_group(name))
 
 
 NAMED = re.compile(r"needs (?P<what>[a-z0-9 _-]+):")
