@@ -21,10 +21,12 @@ _BEGIN = re.compile(
 _END = re.compile(r"\[END FINAL RESPONSE\]", re.IGNORECASE)
 _END_OF_TURN = re.compile(
     r"<\|im_end\|>|<\|endoftext\|>|<\|eot_id\|>|<\|end_of_text\|>|<\|end\|>|<\|return\|>"
-    r"|<end_of_turn>|</s>|<\|end_of_sentence\|>"
+    r"|<end_of_turn>|<turn\|>|</s>|<[|｜](?:end[_▁]of[_▁]sentence|endofresponse|role_end|eom|eot|flush)[|｜]>",
+    re.IGNORECASE,
 )
 _START_OF_TURN = re.compile(
-    r"\A\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|assistant\|>|<s>|<bos>|\[/INST\])"
+    r"\A\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<[|｜]assistant[|｜]>|<s>|<bos>|<\|bom\|>"
+    r"|\[/INST\])"
     r"\s*(?:(?:assistant|model)\b\s*)?(?:<\|end_header_id\|>)?\s*:?)+",
     re.IGNORECASE,
 )

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from stressbed.config.entries import GeneratorEntry, MarkPair
 
+_HOW = re.IGNORECASE | re.DOTALL
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -29,7 +31,7 @@ class Pair:
     @classmethod
     def of(cls, opening: str, closing: str, *, lone: bool = True, whole: bool = False) -> Pair:
         """Return a pair from two regular expressions; case does not matter."""
-        return cls(re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE), lone, whole)
+        return cls(re.compile(opening, _HOW), re.compile(closing, _HOW), lone, whole)
 
     @classmethod
     def literal(cls, pair: MarkPair) -> Pair:
@@ -85,7 +87,8 @@ class Pair:
 
 _THINKING = (
     r"(?:think(?:ing)?|thoughts?|(?:thought|thinking|reasoning)_process|reason(?:ing)?|rationale|analysis"
-    r"|reflections?|scratch_?pad|inner_(?:monologue|thoughts?)|chain_of_thought|cot|deliberation|planning)"
+    r"|reflections?|scratch_?pad|(?:inner_|internal_)?(?:monologue|thoughts?|reasoning)|internal|chain_of_thought|cot"
+    r"|deliberation|plan(?:ning)?|思考|réflexion|raisonnement|razonamiento|pensamiento)"
 )
 _ANSWER = (
     r"(?:(?:final_)?(?:answer|response|output|solution)|rewrite|rewritten(?:_\w+)?|paraphrased?(?:_\w+)?"
@@ -94,8 +97,18 @@ _ANSWER = (
 _PERHAPS = r"(?:text|sentence|result|final|conclusion|content|summary|translation|expansion)"
 
 
+_LESS, _MORE = "(?:<|&lt;)", "(?:>|&gt;)"
+
+
 def _tag(words: str) -> tuple[str, str]:
-    return rf"<(?:\w+[:_])?{words}\b[^<>]*(?<!/)>", rf"</(?:\w+[:_])?{words}\s*>"
+    """Return the marks of tags: `<think>`, `< thinking budget="9">`, `</seed:think>`, `&lt;think&gt;` ..."""
+    name = rf"(?:\w+[:_])?{words}(?:_(?:fast|faster|mode))?"
+    return rf"{_LESS}\s*{name}\b[^<>&]*(?<!/){_MORE}", rf"{_LESS}\s*[/\\]\s*{name}\s*{_MORE}"
+
+
+def _bracket(words: str) -> tuple[str, str]:
+    """Return the marks of brackets: `[THINK]`, `[/THINK]`."""
+    return rf"\[{words}\]", rf"\[/{words}\]"
 
 
 def _token(words: str) -> tuple[str, str]:
@@ -106,7 +119,8 @@ def _token(words: str) -> tuple[str, str]:
 
 KNOWN_THINKING: tuple[Pair, ...] = (
     Pair.of(*_tag(_THINKING)),
-    Pair.of(r"\[(?:think|thinking|thought|reasoning)\]", r"\[/(?:think|thinking|thought|reasoning)\]"),
+    Pair.of(*_bracket(_THINKING)),
+    Pair.of(rf"【{_THINKING}】", rf"【/{_THINKING}】"),
     Pair.of(rf"◁\s*{_THINKING}\s*▷", rf"◁\s*/\s*{_THINKING}\s*▷"),
     Pair.of(*_token(_THINKING)),
     Pair.of(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
@@ -118,12 +132,18 @@ KNOWN_THINKING: tuple[Pair, ...] = (
         lone=False,
     ),
     Pair.of(r"\A\s*here is my thought process:", r"\n\s*here is my response:", lone=False),
+    Pair.of(r"\A\s*thinking\.\.\.[ \t]*\n", r"\n\s*\.\.\.done thinking\.", lone=False),
+    Pair.of(rf"\A\s*```{_THINKING}[ \t]*\n", r"\n```", lone=False),
+    Pair.of(r"\A\s*<details type=[\"']reasoning[^<>]*>", "</details>", lone=False),
+    Pair.of(r"<unused94>", r"<unused95>"),
+    # What is left of channels where the tokens between them are taken out.
+    Pair.of(r"\Aanalysis(?=\S)(?=.*assistantfinal)", "assistantfinal", lone=False),
 )
 """Marks of thinking: tags, brackets, special tokens and channels, as public chat templates have them."""
 
 KNOWN_ANSWERS: tuple[Pair, ...] = (
     Pair.of(*_tag(_ANSWER)),
-    Pair.of(r"\[(?:answer|output|response)\]", r"\[/(?:answer|output|response)\]"),
+    Pair.of(*_bracket(r"(?:final|answer|output|response)")),
     Pair.of(*_token(rf"(?:{_ANSWER}|box|content)")),
     Pair.of(*_tag(_PERHAPS), lone=False, whole=True),
 )

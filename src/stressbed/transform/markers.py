@@ -91,8 +91,14 @@ def left_marks(text: str) -> Found:
 
 _LEFT = re.compile(
     r"\A\s*(?:thoughts?|thinking|reasoning|analysis)[ \t]*:?[ \t]*\n"
-    r"|<\|[^<>|\s]{2,40}\|?>|<[^<>|\s]{2,40}\|>|◁/?[^◁▷\s]{1,40}▷|</?\w*(?:think|thought|reason)\w*>",
-    re.IGNORECASE,
+    r"|<[|｜][^<>|｜\s]{2,40}[|｜]?>|<[^<>|\s]{2,40}\|>|<unused\d+>|◁/?[^◁▷\s]{1,40}▷"
+    r"|[<{\[]/?\w*(?:think|thought|reason)\w*/?[>}\]]"
+    r"|\A\s*(?P<open>[<\[{【]|&lt;)"
+    r"(?P<name>(?!code|div|pre|span|strong|su[bp])\w{3,})\b[^\n]*?(?P=open)/(?P=name)\b"
+    r"|\A\s*(?:[#*_]+\s*)?(?:reasoning|thought process|thinking)\s*[*_]*:"
+    r"|\n[ \t]*(?:[#*_]+[ \t]*)?final (?:answer|output|response)[ \t]*[*_]*:"
+    r"|\n[ \t]*[#*_]+[ \t]*(?:answer|response)[ \t]*[*_:]*[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _START = re.compile(r"[\s*#_>\"'“”«»¡¿(\[\-–•]*")
 

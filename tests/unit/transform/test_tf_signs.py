@@ -137,9 +137,13 @@ def test_a_refused_first_step_is_a_refusal(tmp_path):
 
 
 def test_marks_that_are_left_are_reasoning():
-    for output in ("<|thoughts_begin|>hm", "◁mull▷hm", "thought\nhm", "Thinking:\nhm", "a </my_thinking> b"):
+    for output in ("<|thoughts_begin|>hm", "◁mull▷hm", "thought\nhm", "Thinking:\nhm", "a </my_thinking> b",
+                   "<think/>A.", "{think}hm{/think}A.", "<tool_call>hm</tool_call>A.", "[NOTES]hm[/NOTES]A.",
+                   "**Reasoning:** hm\n\n**Answer:** A.", "### Reasoning\nhm\n\n### Answer\nA.",
+                   "Hm.\n\nFinal answer: A.", "<unused95>A.", "A.<｜mark｜>"):  # fmt: skip
         assert flag("A text.", output, kind="rewrite", language="eng", markers=MARKERS).reasoning_leak, output
-    for output in ("I thought\nso.", "a | b", "Thought leaders met.", "<b>bold</b>"):
+    for output in ("I thought\nso.", "a | b", "Thought leaders met.", "<b>bold</b>", "<code>a</code>",
+                   "[1] A text.", "Analysis: rates rise.", "Ask.\nAnswer the call."):  # fmt: skip
         assert not flag("A text.", output, kind="rewrite", language="eng", markers=MARKERS).reasoning_leak
     text = "The token <|endofpart|> ends it."
     assert not flag(text, "It is ended by <|endofpart|>.", kind="rewrite", language="eng",
