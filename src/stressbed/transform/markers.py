@@ -52,13 +52,17 @@ class Markers:
             if (m := p.match(text))
         )
 
-    def refuses(self, text: str, *, anywhere: bool = False) -> bool:
-        """Return whether a text begins with a refusal or, with `anywhere`, holds one."""
+    def refusal(self, text: str) -> str:
+        """Return the words of a refusal that a text begins with; empty where there is none."""
         text = _plain(text)
-        if anywhere:
-            return any(p.search(text) for p in self.refusals)
         start = _START.match(text)
-        return any(p.match(text, start.end() if start else 0) for p in self.refusals)
+        found = (p.match(text, start.end() if start else 0) for p in self.refusals)
+        return max((m[0] for m in found if m), key=len, default="")
+
+    def mentions_refusal(self, text: str) -> bool:
+        """Return whether a text holds a refusal anywhere."""
+        text = _plain(text)
+        return any(p.search(text) for p in self.refusals)
 
 
 def new(look: Callable[[str], Found], original: str, output: str, *, excuse: bool) -> bool:

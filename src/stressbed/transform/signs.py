@@ -30,12 +30,14 @@ _ALIKE = 60.0
 def refused(original: str, output: str, markers: Markers) -> bool:
     """Return whether an output says that there will be no rewrite.
 
-    Not where the input says such a thing itself, in whatever language, or shares half of the output's words.
+    Not where the input says such a thing itself, in whatever language, or shares half of the words with
+    which the output refuses.
     """
-    if not markers.refuses(output) or markers.refuses(original, anywhere=True):
+    said = markers.refusal(output)
+    if not said or markers.mentions_refusal(original):
         return False
-    said = _stems(output)
-    return len(said & _stems(original)) < 0.5 * len(said) or not said
+    stems = _stems(said)
+    return len(stems & _stems(original)) < 0.5 * len(stems) or not stems
 
 
 def echo(original: str, output: str, instruction: str) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import tf_no_rewrites as made
+import tf_refusals
 from test_tf_flag_examples import MARKERS
 from test_tf_run import one, texts_of
 
@@ -38,6 +39,24 @@ def test_found(rule, example):
 @pytest.mark.parametrize(("rule", "example"), [(r, e) for r in LEFT for e in LEFT[r]])
 def test_left_alone(rule, example):
     assert not RULES[rule](*example)
+
+
+@pytest.mark.parametrize("language", tf_refusals.REFUSALS)
+def test_refusals_in_more_words_and_languages(language):
+    given = tf_refusals.REFUSALS[language]
+    assert [r for r in given if not refused(tf_refusals.SAID, r, MARKERS)] == []
+    assert [r for r in given if refused(r, r, MARKERS)] == []
+
+
+def test_what_somebody_else_cannot_do_is_no_refusal():
+    said = tf_refusals.SOMEBODY
+    assert [r for r in said if refused("Mi tarjeta no sirve.", r, MARKERS)] == []
+
+
+@pytest.mark.parametrize("output", ["I'm sorry, but I can't help with killing a running process on Linux.",
+                                    f"I'm sorry, but I can't translate \"{tf_refusals.SAID}\""])  # fmt: skip
+def test_a_refusal_that_names_its_text_is_one(output):
+    assert refused(tf_refusals.SAID, output, MARKERS)
 
 
 def test_enough_examples():
