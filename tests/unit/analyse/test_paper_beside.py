@@ -125,7 +125,11 @@ def test_other_embedders_datasets_or_generators_have_none(plans, whole):
         ("embedders", "all-minilm-l12-v2", {"max_length": 64}),
         ("embedders", "all-minilm-l12-v2", {"normalise": True}),
         ("embedders", "all-minilm-l12-v2", {"backend": "sentence-transformers"}),
+        ("embedders", "all-minilm-l12-v2", {"dtype": "float16"}),
+        ("embedders", "all-minilm-l12-v2", {"similarity": "dot"}),
         ("generators", GEMMA, {"revision": "another"}),
+        ("generators", GEMMA, {"quantization": "bitsandbytes"}),
+        ("generators", GEMMA, {"engine": "fake"}),
         ("prompts", "paraphrase", {"template": "Say it otherwise in {target_language}."}),
         ("transformations", "translation", {"pool": ["spa-Latn", "fra-Latn"]}),
         ("transformations", "paraphrasing", {"fields": "queries"}),
@@ -148,6 +152,14 @@ def test_two_entries_of_one_model_are_not_one(plans, whole):
     twin = plan.catalogue.embedders["all-minilm-l12-v2"].model_copy(update={"id": "twin"})
     catalogue = replace(plan.catalogue, embedders={**plan.catalogue.embedders, "twin": twin})
     config = plan.config.model_copy(update={"embedders": [*plan.config.embedders, "twin"]})
+    assert over(replace(plan, config=config, catalogue=catalogue), "drop", whole) == ""
+
+
+def test_a_transformation_that_is_there_twice_weighs_twice(plans, whole):
+    plan = plans["hteb-english"]
+    twin = plan.catalogue.transformations["paraphrasing"].model_copy(update={"id": "twin"})
+    catalogue = replace(plan.catalogue, transformations={**plan.catalogue.transformations, "twin": twin})
+    config = plan.config.model_copy(update={"transformations": [*plan.config.transformations, "twin"]})
     assert over(replace(plan, config=config, catalogue=catalogue), "drop", whole) == ""
 
 

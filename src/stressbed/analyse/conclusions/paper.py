@@ -6,6 +6,7 @@ models and their revisions, prompts' words), so that neither a run's name nor an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,6 +18,7 @@ from pydantic import Field
 from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, TransformationEntry
 from stressbed.config.load import Plan
 from stressbed.config.model import Strict
+from stressbed.embed.embedders.registered import LOADERS_OWN
 from stressbed.fingerprint import text_digest
 
 FILE = Path(__file__).with_name("paper.yaml")
@@ -147,8 +149,10 @@ class Beside:
 
 
 def _is_papers(entry: GeneratorEntry, source: Paper) -> bool:
-    greedy = entry.sampling.temperature == 0
-    return greedy and entry.revision is not None and source.generators.get(entry.model) == entry.revision
+    as_it_is = entry.quantization is None and entry.chat_template and entry.engine not in {"fake", "planted"}
+    if entry.sampling.temperature > 0 or not as_it_is or entry.revision is None:
+        return False
+    return source.generators.get(entry.model) == entry.revision
 
 
 def _same_transformations(plan: Plan, chosen: Iterable[TransformationEntry], source: Paper) -> bool:
@@ -162,7 +166,8 @@ def _same_transformations(plan: Plan, chosen: Iterable[TransformationEntry], sou
     def of_paper(t: Transformed) -> tuple[object, ...]:
         return t.axis, "all", tuple(source.prompts[p] for p in t.prompts), t.draw, _codes(t.pool)
 
-    return {of_entry(e) for e in chosen} == {of_paper(t) for t in source.transformations}
+    # Counted: two entries of one transformation weigh twice in an axis score.
+    return Counter(map(of_entry, chosen)) == Counter(map(of_paper, source.transformations))
 
 
 def _codes(tags: Iterable[str]) -> frozenset[str]:
@@ -190,5 +195,7 @@ def _model(entry: EmbedderEntry) -> str:
     """Return an embedder's model and revision; empty where the entry changes what mteb would load."""
     own = (entry.max_length, entry.pooling, entry.dimensions, entry.planted, entry.gguf_file)
     if entry.backend != "mteb" or entry.normalise or entry.instructions or any(v is not None for v in own):
+        return ""
+    if entry.dtype not in LOADERS_OWN or entry.similarity == "dot":
         return ""
     return f"{entry.model}@{entry.revision}"
