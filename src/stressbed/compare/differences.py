@@ -97,7 +97,7 @@ def run_differences(cells: pd.DataFrame, names: Names, sampling: Sampling) -> Ta
         "transformed): lower is better. Means over the datasets with every cell of the row in both runs.",
         "hteb: mean over axes. A row that names a transformation is the drop under it; an axis of one "
         "transformation has no drop of its own.",
-        f"low, high: 95 % interval of the difference, not corrected. p_holm: Holm; tests: {tests}.",
+        f"low, high: interval of the difference, aimed at 95 %, not corrected. p_holm: Holm; tests: {tests}.",
         *(sentence for method, sentence in METHODS.items() if (frame["method"] == method).any()),
         *dict.fromkeys(reasons),
     ]

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from stressbed.analyse.aggregate import AXES
+from stressbed.analyse.items.intervals import item_coverage_note
 from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table
 from stressbed.analyse.write import to_csv, write_table
@@ -26,7 +27,7 @@ from stressbed.human.ratings import read_ratings
 from stressbed.plot.drift import drift_figure
 from stressbed.plot.style import save, style
 from stressbed.stats.bootstrap import spearman_interval
-from stressbed.stats.interval import DegenerateWarning
+from stressbed.stats.interval import DegenerateWarning, enough
 from stressbed.store import metadata_of, read_json, read_parquet, write_parquet, write_text
 
 log = logging.getLogger("stressbed")
@@ -145,9 +146,12 @@ def quality_vs_drift(points: pd.DataFrame, *, resamples: int) -> Table:
         rows.append({"group": group, "rho": found.rho, "low": found.low, "high": found.high, "n": found.n})
     notes = [
         "Spearman's rho between a rewrite's mean quality and its drift (1 minus the cosine of original and "
-        "rewrite), with a 95 % bootstrap interval over rewrites.",
+        "rewrite), with a bootstrap interval over rewrites, aimed at 95 %.",
     ]
     frame = pd.DataFrame(rows, columns=["group", "rho", "low", "high", "n"])
+    held = [int(n) for n in frame["n"] if enough(int(n))]
+    if held and (note := item_coverage_note("spearman", min(held))):
+        notes.append(f"{note[0].upper()}{note[1:]}.")
     return Table(
         "quality_vs_drift", "Does drift go with the quality that people see?", frame, notes, decimals=2
     )

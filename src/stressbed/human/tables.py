@@ -16,7 +16,8 @@ from stressbed.fingerprint import text_digest
 from stressbed.generate.languages import english_name
 from stressbed.stats.agreement import gwet_ac2
 from stressbed.stats.bootstrap import mean_interval
-from stressbed.stats.interval import FEWEST, DegenerateWarning, Interval
+from stressbed.stats.coverage import coverage_note
+from stressbed.stats.interval import FEWEST, DegenerateWarning, Interval, enough
 from stressbed.stats.units import Units, shared_units
 
 CRITERIA = ("quality", "fluency")
@@ -152,11 +153,12 @@ def label_preservation(paired: pd.DataFrame, names: Names, *, resamples: int) ->
     notes = [
         "Similarity from 0 to 5. mad: mean absolute difference between a rater's ratings of the original and "
         "the rewritten pair; within_one: per cent of them that differ by no more than one point; "
-        f"interval at 95 %, bootstrap over source pairs. {SHARED}",
+        f"bootstrap interval over source pairs, aimed at 95 %. {SHARED}",
         "Only raters who rated both forms of a pair count. gold: the dataset's label, scaled to 0 to 5.",
         *_languages(paired, names),
     ]
     frame = _told_apart(pd.DataFrame(rows))
+    notes += _covered(frame)
     return Table("label_preservation", "Do rewritten pairs keep their similarity?", frame, notes, decimals=2,
                  digits={"within_one": 1})  # fmt: skip
 
@@ -185,11 +187,12 @@ def label_preservation_pairs(paired: pd.DataFrame, names: Names, *, resamples: i
         rows.append(row)
     notes = [
         "Equal-weight means of source pairs' consensus ratings (0 to 5). mad: mean absolute difference "
-        "between two columns over source pairs, with a 95 % bootstrap interval; within_one: per cent of "
-        f"source pairs. {SHARED}",
+        "between two columns over source pairs, with a bootstrap interval, aimed at 95 %; within_one: per "
+        f"cent of source pairs. {SHARED}",
         *_languages(paired, names),
     ]
     frame = _told_apart(pd.DataFrame(rows))
+    notes += _covered(frame)
     digits = {c: 1 for c in frame.columns if str(c).endswith("within_one")}
     return Table(
         "label_preservation_pairs",
@@ -199,6 +202,13 @@ def label_preservation_pairs(paired: pd.DataFrame, names: Names, *, resamples: i
         decimals=2,
         digits=digits,
     )
+
+
+def _covered(frame: pd.DataFrame) -> list[str]:
+    """Return how well the intervals over the fewest units cover, where that is less than they aim at."""
+    held = [int(n) for n in frame.get("n_resampled", ()) if enough(int(n))]
+    note = coverage_note(min(held)) if held else ""
+    return [f"{note[0].upper()}{note[1:]}."] if note else []
 
 
 def _by_language(paired: pd.DataFrame, names: Names) -> Iterator[tuple[str, str, pd.DataFrame]]:

@@ -261,7 +261,8 @@ def spearman_interval(
 ) -> Correlation:
     """Return Spearman's rho with its percentile bootstrap interval; pairs are resampled.
 
-    Samples in which one side is constant have no rho and are left out.
+    Values that differ by rounding only are tied. Samples in which one side is constant have no rho and are
+    left out.
 
     Args:
         x: Shape (n,). With fewer than three pairs, or one side constant, there is no rho, with fewer than
@@ -278,6 +279,7 @@ def spearman_interval(
     a, b = finite(x, dimensions=1, name="x"), finite(y, dimensions=1, name="y")
     if len(a) != len(b):
         raise ValueError(f"x has {len(a)} values, y has {len(b)}")
+    a, b = (levels(v).astype(np.float64) for v in (a, b))
     nan = float("nan")
     if len(a) < 3 or (a == a[0]).all() or (b == b[0]).all():
         degenerate("a rank correlation needs three pairs, and both sides must vary")

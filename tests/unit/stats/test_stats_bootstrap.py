@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
+from stressbed.analyse.statistics.profiles import cluster_spearman
 from stressbed.stats.bootstrap import (
     mean_interval,
     paired_comparisons,
@@ -99,6 +100,20 @@ def test_spearman_agrees_with_scipy_ties_included():
         n_resamples=2000, method="percentile", rng=1,
     )  # fmt: skip
     assert (found.low, found.high) == pytest.approx(tuple(boot.confidence_interval), abs=0.04)
+
+
+def test_rounding_breaks_no_tie_of_ranks():
+    x = [70.3 - 70.1, 50.3 - 50.1, 0.2, 0.5, 0.7, 0.9, 0.4]  # the first three are 0.2
+    y = [1.0, 2, 3, 7, 6, 5, 4]
+    assert len(set(x)) == 7
+    plain = [0.2, 0.2, 0.2, 0.5, 0.7, 0.9, 0.4]
+    found, same = (spearman_interval(v, y, resamples=300, rng=rng(3)) for v in (x, plain))
+    assert found == same
+    assert found.rho == pytest.approx(scipy_stats.spearmanr(plain, y).statistic)
+    matrices = [np.array([v, v[::-1]] * 3) for v in (x, plain)]
+    other = np.array([y, y[::-1]] * 3)
+    first, second = (cluster_spearman(m, other, resamples=200, rng=rng(4)) for m in matrices)
+    assert first == second
 
 
 @pytest.mark.parametrize("call", [

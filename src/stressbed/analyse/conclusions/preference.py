@@ -14,6 +14,7 @@ import pandas as pd
 from stressbed.analyse.items.samples import ItemSamples, NoSamplesError, item_samples
 from stressbed.analyse.study import TOTAL, Study, with_axes
 from stressbed.analyse.words import counted, plural, shown
+from stressbed.stats.coverage import words_beside
 from stressbed.stats.interval import DegenerateWarning, Floats, enough
 from stressbed.stats.location import hodges_lehmann, holm
 from stressbed.stats.signed_rank import signed_rank
@@ -42,11 +43,13 @@ class Comparisons:
         pairs: (first, second) -> first minus second, p-values Holm-corrected over all pairs.
         basis: What the intervals are over, `12 datasets`; empty without intervals.
         reason: Why there are none; empty if there are.
+        words: What they are called: not `95 %` where they cover less.
     """
 
     pairs: Pairs
     basis: str = ""
     reason: str = ""
+    words: str = "95 % interval"
 
     def of(self, first: str, second: str) -> Difference:
         """Return first minus second."""
@@ -117,7 +120,7 @@ def _of_other(first: str, mean: float, found: Difference, compared: Comparisons)
         return f"{head}; whether that is more than chance is open: {compared.reason}."
     ends = f"{signed(found.low)} to {signed(found.high)}"
     decided = f"{first} is better" if found.p < ALPHA else "the data do not decide between the two"
-    return f"{head} (95 % interval of the difference {ends} over {compared.basis}): {decided}."
+    return f"{head} ({compared.words} of the difference {ends} over {compared.basis}): {decided}."
 
 
 def _compared(
@@ -143,7 +146,7 @@ def _compared(
         found = _samples(study, items, resamples, rng)
     except NoSamplesError as e:
         return Comparisons(plain, reason=f"one dataset, and {e}")
-    return Comparisons(_within(found, list(plain)), found.basis)
+    return Comparisons(_within(found, list(plain)), found.basis, words=words_beside(found.note))
 
 
 def _between(totals: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Pairs:
@@ -167,6 +170,7 @@ class _Within:
     totals: Floats
     samples: Floats
     basis: str
+    note: str
 
 
 def _samples(study: Study, items: pd.DataFrame, resamples: int, rng: np.random.Generator) -> _Within:
@@ -190,7 +194,7 @@ def _samples(study: Study, items: pd.DataFrame, resamples: int, rng: np.random.G
         )
         totals.append(with_axes(over_seeds.T, study.names)[TOTAL].to_numpy(dtype=np.float64))
     full = study.matrix(TOTAL).iloc[0].to_numpy(dtype=np.float64)
-    return _Within(study.embedders, full, np.stack(totals), _basis(found))
+    return _Within(study.embedders, full, np.stack(totals), _basis(found), found.note)
 
 
 def _basis(found: ItemSamples) -> str:

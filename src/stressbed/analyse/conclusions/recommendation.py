@@ -69,7 +69,7 @@ def recommendation(
         "points, as far as the interval decides it. Both limits are conventions: what a point is worth "
         "depends on what the scores are used for.",
         "delta, low, high: transformed minus original in points; for `preference` the embedder's HTEB total "
-        "minus the best one's. Intervals at 95 %, not corrected for the number of rows.",
+        "minus the best one's. Intervals aim at 95 %, not corrected for the number of rows.",
     ]
     return per_study(data, "recommendation", "What the embedders stand", COLUMNS, rows, notes=notes)
 

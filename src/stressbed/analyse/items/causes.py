@@ -45,10 +45,10 @@ NOTES = (
     "rho: Spearman's correlation of delta with the cause, ranks within dataset and variant; negative: the "
     "larger, the more is lost. difference: mean delta of texts in this language, or with this flag, minus "
     "that of the others, in points of 100; negative: they lose more.",
-    "low, high: 95 % percentile interval of a bootstrap over items, all variants of an item together; ranks "
-    "and group means are those of all items. n: items times variants, seeds that are the same by "
-    "construction once. Causes hang together (a longer text has moved further), and nothing here says which "
-    "of them is at work.",
+    "low, high: percentile interval, aimed at 95 %, of a bootstrap over items, all variants of an item "
+    "together; ranks and group means are those of all items. n: items times variants, seeds that are the "
+    "same by construction once. Causes hang together (a longer text has moved further), and nothing here "
+    "says which of them is at work.",
     "length_ratio: characters after per character before. edit_distance: Levenshtein distance over the "
     "length of the longer text. drift: 1 minus the cosine of the item's text before and after.",
 )

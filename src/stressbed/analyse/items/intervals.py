@@ -42,9 +42,9 @@ EXPERIMENTS = (
 )
 SAME_SEEDS = "identical in all seeds by construction"
 NOTES = (
-    "drop: original minus transformed, points; low, high: 95 % percentile interval of a paired bootstrap "
-    "over the items of the dataset. The same items are drawn for the original and the rewrite, within each "
-    "subset, and both scores are computed anew.",
+    "drop: original minus transformed, points; low, high: percentile interval, aimed at 95 %, of a paired "
+    "bootstrap over the items of the dataset. The same items are drawn for the original and the rewrite, "
+    "within each subset, and both scores are computed anew.",
     "resampled: what is drawn, and n_resampled how many of these there are. Items that share texts are not "
     "independent: they are drawn together, or the texts are drawn and an item counts as often as its texts "
     "together.",
@@ -262,7 +262,7 @@ def _row(
     defined = drops[np.isfinite(drops)]
     left_out = resamples - len(defined)
     notes = [EXPERIMENTS] if found.unit == "experiment" else []
-    if note := _coverage_note(usable[0][1].kind, found.fewest):
+    if note := item_coverage_note(usable[0][1].kind, found.fewest):
         notes.append(note if len(found.scores) == 1 else f"in the smallest subset: {note}")
     if left_out:
         words = "has no score and is left out" if left_out == 1 else "have no score and are left out"
@@ -291,7 +291,7 @@ ENOUGH = 94
 """Coverage from which an interval aimed at 95 % needs no note."""
 
 
-def _coverage_note(kind: str, n: int) -> str:
+def item_coverage_note(kind: str, n: int) -> str:
     """Return what to tell the reader of an interval of so many items, or nothing."""
     if kind == "mean":
         return coverage_note(n)

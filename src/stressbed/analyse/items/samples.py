@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from stressbed.analyse.items.intervals import item_coverage_note
 from stressbed.analyse.items.panels import Panel, resampled
 from stressbed.analyse.items.scores import Statistic, statistic_of
 from stressbed.analyse.items.weighted import draw_items
@@ -36,6 +37,7 @@ class ItemSamples:
         unit: What an item is.
         resampled: What was drawn: that, or texts that items share.
         n_resampled: How many of these there are, over subsets.
+        note: How well an interval over so few covers; empty where about as well as it says.
     """
 
     scores: Floats
@@ -44,6 +46,7 @@ class ItemSamples:
     unit: str
     resampled: str
     n_resampled: int
+    note: str
 
 
 def item_samples(
@@ -90,7 +93,8 @@ def item_samples(
         raise NoSamplesError(why)
     sampled = 100 * np.mean([_sampled(p, s, resamples, rng) for p, s in parts], axis=0)
     n = sum(len(p.items) for p, _ in parts)
-    return ItemSamples(found, sampled, n, unit, what, sum(u.n for u in units))
+    note = item_coverage_note(parts[0][1].kind, min(u.n for u in units))
+    return ItemSamples(found, sampled, n, unit, what, sum(u.n for u in units), note)
 
 
 def _panels(items: pd.DataFrame, cells: Sequence[str]) -> Iterator[Panel]:

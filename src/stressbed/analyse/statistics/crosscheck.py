@@ -87,8 +87,9 @@ def crosscheck(data: Analysed) -> Table:
     frame = pd.DataFrame(rows)
     notes = [
         "Deltas in points (transformed minus original), means over embedders and datasets. difference: first "
-        f"minus second, with a 95 % bootstrap interval over datasets, {resamples} resamples: embedders share "
-        f"the rewrites of a dataset, so whole datasets are drawn; none with fewer than {FEWEST}.",
+        f"minus second, with a bootstrap interval over datasets, aimed at 95 %, {resamples} resamples: "
+        "embedders share the rewrites of a dataset, so whole datasets are drawn; none with fewer than "
+        f"{FEWEST}.",
         "pearson, spearman: of the cells' deltas. kendall: of the embedders' mean deltas over the datasets "
         "on which every embedder has every cell. Values that differ by rounding only are tied.",
     ]

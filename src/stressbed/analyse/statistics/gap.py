@@ -29,8 +29,8 @@ EVERY, SHARED = "all", "shared"
 """Whose deltas: of the embedders with all cells of a group, or of those with all cells of both."""
 GAP_NOTES = (
     "Mean delta in points over datasets, then embedders. all: every embedder with all cells of a group; "
-    "shared: those with all cells of both. gap: non-English minus English; 95 % bootstrap interval, the "
-    "datasets of both groups resampled.",
+    "shared: those with all cells of both. gap: non-English minus English; bootstrap interval, aimed at "
+    "95 %, the datasets of both groups resampled.",
     "Groups by the language of the texts before rewriting: English means all of a dataset's texts are, "
     "non-English all others. They are no parallel samples; the gap may be one of tasks or difficulty.",
 )

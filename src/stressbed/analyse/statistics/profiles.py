@@ -16,6 +16,7 @@ from stressbed.analyse.table import Table
 from stressbed.analyse.words import counted
 from stressbed.stats.bootstrap import resample_means, spearman_interval
 from stressbed.stats.interval import DegenerateWarning, Floats, enough, too_few
+from stressbed.stats.ties import levels
 
 CORRELATIONS = ("level", "first", "second", "rho", "low", "high", "n")
 SURE = 10
@@ -92,8 +93,8 @@ def axis_correlations(data: Analysed) -> Table:
         data, "axis_correlations", "Do the axes go together?", CORRELATIONS,
         lambda s: _correlations(data, s),
         notes=[
-            "Spearman's rho between the deltas of two axes, with a 95 % percentile bootstrap interval "
-            "where six embedders or datasets or more are resampled.",
+            "Spearman's rho between the deltas of two axes, with a percentile bootstrap interval, aimed at "
+            "95 %, where six embedders or datasets or more are resampled.",
             "embedder: mean deltas, embedders are resampled. cell: every embedder on every dataset, whole "
             "datasets are resampled; n counts embedders or datasets.",
         ],
@@ -177,6 +178,8 @@ def cluster_spearman(
     Returns:
         Estimate, low, high; NaN where a side is constant, no ends with fewer rows than an interval needs.
     """
+    # Ranks that only rounding sets apart are tied.
+    x, y = (levels(v.ravel()).reshape(v.shape).astype(np.float64) for v in (x, y))
     estimate = _rho(x.ravel(), y.ravel())
     if not enough(len(x)):
         return estimate, float("nan"), float("nan")
