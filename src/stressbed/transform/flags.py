@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from stressbed.scripts import letters
 from stressbed.transform.languages import is_other_language
 from stressbed.transform.markers import Markers, left_marks, new
 
@@ -182,10 +183,15 @@ def wrong_language(
     """Return whether the output is clearly in another language than asked for; unknown is not wrong.
 
     Names are the same in many languages: a text of one to three words, all of them capitalised and in
-    the input too (`Angela Merkel`), is not judged.
+    the input too (`Angela Merkel`), is not judged, and neither is one in which little else stands beside
+    such words (`Barack Obama et Donald Trump`), unless it is the input again.
     """
-    pieces = output.split()
-    if len(pieces) <= _NAME and set(pieces) <= set(original.split()) and all(p[0].isupper() for p in pieces):
+    given = set(original.split())
+    rest = [p for p in output.split() if p not in given or p.islower()]
+    if not rest and len(output.split()) <= _NAME:
+        return False
+    few = letters(" ".join(rest)).total() < thresholds.language_letters
+    if given and few and not identical(original, output):
         return False
     return is_other_language(
         output, language, ratio=thresholds.language_ratio, min_letters=thresholds.language_letters

@@ -28,8 +28,17 @@ DENSE = frozenset({"zh", "ja", "ko"})
 _LONG_WORD = re.compile(r"(\S{5000})(?=\S)")
 """Such words (encoded files, say) are cut: the identifier's time grows with the square of a word's length."""
 
-_CODE = re.compile(r"://|www\.|@\w|\w\(|[{}\[\]<>=_\\|^~`$\d]|\w[/.#:]\w")
+_CODE = re.compile(r"://|www\.|[@#]\w|\w\(|[{}\[\]<>=_\\|^~`$\d]|\w[/.#:]\w")
 """What addresses, numbers and code hold: they are in no language."""
+
+_COMMAND = re.compile(
+    r"^[ \t]*(?:[$>#][ \t]+)?(?:(?:import|using)[ \t]+[\w.]+(?:[ \t]+as[ \t]+\w+)?[ \t]*$"
+    r"|from[ \t]+[\w.]+[ \t]+import\b.*"
+    r"|(?:sudo|pip3?|npm|apt(?:-get)?|docker|kubectl|conda|yum|dnf|chmod|chown|mkdir|wget|curl|ssh)[ \t].*"
+    r"|(?:SELECT[ \t].*[ \t]FROM|INSERT[ \t]+INTO|DELETE[ \t]+FROM|UPDATE[ \t]+\w+[ \t]+SET)[ \t].*)",
+    re.MULTILINE,
+)
+"""Lines of code that words alone make up."""
 
 _VISIBLE = re.compile(r"[\x21-\x7e]*")
 """The rest of what such a mark stands in, on one side of it."""
@@ -113,6 +122,7 @@ def without_code(text: str) -> str:
     From each mark outwards: one expression for all of it would take a second look at every letter of a
     word for each of its letters.
     """
+    text = _COMMAND.sub("", text)
     kept, end = [], 0
     backwards = text[::-1]
     for mark in _CODE.finditer(text):

@@ -41,6 +41,11 @@ RIGHT = [
     ("ara", "SELECT name_of_user FROM accounts_2024 WHERE id=17;"),
     ("zho-Hans", "for i in range(10):\n    print(i)"),
     ("jpn-Jpan", "+49 30 1234567, 12:30-14:45, 3.5%"),
+    ("fra-Latn", "SELECT name FROM users WHERE id = 3"),
+    ("fra-Latn", "import numpy as np"),
+    ("spa-Latn", "sudo apt-get install build-essential"),
+    ("jpn-Jpan", "sudo apt-get install build-essential"),
+    ("fra-Latn", "#ThrowbackThursday #happynewyear"),
     ("orm-Latn", "Har'a qilleensi bareedaadha, gara mana barumsaa deemna."),
 ]
 
@@ -77,6 +82,26 @@ def test_rates_on_the_labelled_set():
     missed = [(tag, text) for tag, text in WRONG if not wrong_language(text, tag)]
     assert (false, missed) == ([], [])
     assert min(len({tag for tag, _ in s}) for s in (RIGHT, WRONG)) >= 12
+
+
+@pytest.mark.parametrize(
+    ("tag", "original", "output", "expected"),
+    [
+        ("fra-Latn", "Barack Obama and Donald Trump", "Barack Obama et Donald Trump", False),
+        ("rus-Cyrl", "Windows Server and Linux", "Windows Server и Linux", False),
+        ("zho-Hans", "iPhone 15 Pro Max phone", "iPhone 15 Pro Max 手机", False),
+        ("hin-Deva", "Justin Bieber and Selena Gomez", "Justin Bieber और Selena Gomez", False),
+        (
+            "fra-Latn",
+            "How To Install Apache Tomcat On Debian",
+            "How To Install Apache Tomcat On Debian",
+            True,
+        ),
+        ("deu-Latn", "A man plays the guitar in Berlin.", "The man is playing guitar in Berlin.", True),
+    ],
+)
+def test_names_of_the_input_are_in_no_language(tag, original, output, expected):
+    assert wrong_language(output, tag, original=original) is expected
 
 
 @pytest.mark.parametrize(
