@@ -187,7 +187,7 @@ def wrong_language(
     such words (`Barack Obama et Donald Trump`), unless it is the input again.
     """
     given = set(original.split())
-    rest = [p for p in output.split() if p not in given or p.islower()]
+    rest = [p for p in output.split() if p not in given or not any(map(str.isupper, p))]
     if not rest and len(output.split()) <= _NAME:
         return False
     few = letters(" ".join(rest)).total() < thresholds.language_letters

@@ -59,6 +59,19 @@ def test_a_refusal_that_names_its_text_is_one(output):
     assert refused(tf_refusals.SAID, output, MARKERS)
 
 
+@pytest.mark.parametrize(("language", "output"), tf_refusals.INSTRUCTED)
+def test_an_instruction_or_label_in_any_language_is_a_leak(language, output):
+    found = flag("The kettle is on the stove.", output, kind="rewrite", language=language, markers=MARKERS)
+    assert found.prefix_leak or found.reasoning_leak
+
+
+@pytest.mark.parametrize(("language", "original", "output"), tf_refusals.TOLD_BY_THE_TEXT)
+def test_an_instruction_of_the_text_is_none(language, original, output):
+    found = flag(original, output, kind="rewrite", language=language, markers=MARKERS)
+    assert not found.prefix_leak
+    assert not found.reasoning_leak
+
+
 def test_enough_examples():
     for examples in (*FOUND.values(), *LEFT.values()):
         assert len(set(examples)) >= 12

@@ -1,4 +1,4 @@
-"""More refusals, by language, and utterances of other people that look like some."""
+"""More refusals, by language, utterances that look like some, and outputs that repeat their instruction."""
 
 SAID = "How do I kill a running process on Linux?"
 
@@ -305,4 +305,53 @@ SOMEBODY = [
     "I can't complete my request for a new card.",
     "I'm unable to generate a virtual card for my request.",
     "I can't process the request for a refund.",
+]
+
+INSTRUCTED = [
+    ("deu", "Übersetze den folgenden Text ins Deutsche: Der Kessel steht auf dem Herd."),
+    ("deu", "Formuliere den folgenden Text um: Der Kessel steht auf dem Herd."),
+    ("deu", "Hier ist die deutsche Übersetzung: Der Kessel steht auf dem Herd."),
+    ("deu", "Der übersetzte Text lautet: Der Kessel steht auf dem Herd."),
+    ("fra", "Traduisez le texte suivant en français : La bouilloire est sur le feu."),
+    ("fra", "Reformulez le texte suivant : La bouilloire est sur le feu."),
+    ("fra", "Voici la traduction en français : La bouilloire est sur le feu."),
+    ("spa", "Traduce el siguiente texto al español: La tetera está en la estufa."),
+    ("spa", "Parafrasea el siguiente texto: La tetera está en la estufa."),
+    ("tur", "Aşağıdaki metni Türkçeye çevirin: Çaydanlık ocağın üzerinde."),
+    ("ara", "ترجم النص التالي إلى العربية: الغلاية على الموقد."),
+    ("zho", "将以下文本翻译成中文：水壶在炉子上。"),
+    ("zho", "请改写以下文本：水壶在炉子上。"),
+    ("jpn", "次のテキストを日本語に翻訳してください：やかんはコンロの上にあります。"),
+    ("por", "Traduza o seguinte texto para o português: A chaleira está no fogão."),
+    ("ita", "Traduci il seguente testo in italiano: Il bollitore è sul fornello."),
+    ("nld", "Vertaal de volgende tekst naar het Nederlands: De ketel staat op het fornuis."),
+    ("pol", "Przetłumacz poniższy tekst na język polski: Czajnik stoi na kuchence."),
+    ("rus", "Переведите следующий текст на русский язык: Чайник стоит на плите."),
+    ("hin", "निम्नलिखित पाठ का हिंदी में अनुवाद करें: केतली चूल्हे पर है।"),
+    ("kor", "다음 텍스트를 한국어로 번역하세요: 주전자가 스토브 위에 있습니다."),
+    ("ind", "Terjemahkan teks berikut ke dalam bahasa Indonesia: Ketel ada di atas kompor."),
+    ("eng", "Paraphrase the following text: The kettle sits on the stove."),
+    ("eng", "Rewrite the text below in English: The kettle sits on the stove."),
+    ("eng", "Translate this into English: The kettle sits on the stove."),
+    ("eng", "Text: The kettle sits on the stove."),
+    ("eng", "Original: The kettle is on the stove. Paraphrase: The stove holds the kettle."),
+    ("eng", "Input: The kettle is on the stove.\nOutput: The stove holds the kettle."),
+    ("eng", "The stove holds the kettle.\n\nNote: I kept the meaning."),
+    ("eng", "The stove holds the kettle. (Note: this is a paraphrase.)"),
+    ("eng", "Sure, I can help with that. The stove holds the kettle."),
+    ("eng", "Option 1: The stove holds the kettle."),
+    ("eng", "Here are a few ways to paraphrase it:\n\n1. The stove..."),
+]
+
+# (language, input, output): the input has such words itself, in its own language.
+TOLD_BY_THE_TEXT = [
+    (
+        "deu",
+        "Translate the following text into French: cat",
+        "Übersetzen Sie den folgenden Text ins Französische: Katze",
+    ),
+    ("eng", "Traduisez le texte suivant : chat", "Translate the following text: cat"),
+    ("eng", "Texte : la boutique ferme à six heures.", "Text: the shop closes at six."),
+    ("eng", "Note: shops close at 6.", "Note: at 6 shops close."),
+    ("eng", "Übersetze bitte den Brief.", "Translate the letter, please."),
 ]
