@@ -35,7 +35,9 @@ def analyse(*, plan: Plan, scores: Path, transforms: Sequence[Path], folder: Pat
     """
     names, known = Names.of(plan), zero_shot_pairs(plan)
     frame = read_parquet(scores).to_pandas()
-    files = [p for p in sorted(transforms) if p.is_file()]
+    # In the order of the seeds: the first that has a rewrite counts it, here as in `scores.parquet`.
+    place = {seed: i for i, seed in enumerate(plan.config.seeds)}
+    files = sorted((p for p in transforms if p.is_file()), key=lambda p: place[int(p.stem)])
     counts = rewrite_counts(files)
     found = [getattr(score_tables, name)(frame, names) for name in SCORE_TABLES]
     data = Analysed(frame, names, plan.config.analysis, known, trained_languages(plan))

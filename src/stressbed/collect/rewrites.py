@@ -84,10 +84,11 @@ def rewrite_counts(files: Sequence[Path]) -> pd.DataFrame:
     tokens_out.
 
     Args:
-        files: Transform tables (`transforms/{dataset}/{variant}.parquet`).
+        files: Transform tables (`transforms/{dataset}/{variant}.parquet`), in the order of the seeds.
     """
     found = []
-    for (dataset, generator, transformation), of_seeds in groupby(sorted(files), _without_seed):
+    by_kind = groupby(sorted(files, key=_without_seed), _without_seed)
+    for (dataset, generator, transformation), of_seeds in by_kind:
         paths = list(of_seeds)
         frames = [read_parquet(p, columns=_READ).to_pandas() for p in paths]
         for path, frame, new in zip(paths, frames, first_seen(frames), strict=True):

@@ -157,6 +157,10 @@ def test_a_rewrite_is_distinct_once_in_a_dataset_and_transformation(tmp_path):
     found = {key: [int(frame.loc[("beta", *key), c]) for c in DISTINCT] for key in rows}
     assert list(found.values()) == [[3, 1, 1, 0], [0, 0, 0, 0], [3, 0, 1, 0], [2, 0, 0, 1], [1, 0, 0, 0]]
     assert pd.isna(frame.loc[("beta", "topics", "expansion", 7), "distinct"])
+    # The tables of outcomes count with the same first seed, in whatever order names of files sort.
+    folder = plan.results / "transforms/pairs/llm/expansion"
+    files = [folder / f"{seed}.parquet" for seed in (7, 5)]
+    assert rewrite_counts(files).groupby("seed")["n_distinct"].sum().to_dict() == {7: 3, 5: 0}
     assert pd.isna(scores.to_pandas().query("subset != @ALL")["distinct"]).all()
 
 
