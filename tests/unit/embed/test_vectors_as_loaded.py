@@ -65,6 +65,26 @@ def test_lengths_are_one_in_sixteen_bits(pooling: Path, entry_of: Any, dtype: st
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
 
 
+@needs_minilm
+@pytest.mark.parametrize("role", ["none", "query", "document"])
+def test_lengths_are_one_on_every_path_of_a_model(tmp_path: Path, entry_of: Any, role: str) -> None:
+    """A model whose queries and documents go separate ways ends once on each."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Router
+
+    from stressbed.sources import resolve
+
+    query, document = (
+        list(SentenceTransformer(str(resolve(MINILM, Path())), device="cpu").children()) for _ in range(2)
+    )
+    folder = tmp_path / "two"
+    SentenceTransformer(modules=[Router.for_query_document(query, document)], device="cpu").save(str(folder))
+    entry = entry_of("sentence-transformers", model=str(folder), dtype="bfloat16")
+    model = open_embedder(entry, catalogue_folder=Path(), fit_texts=list)
+    vectors = model.encode([f"Parcel {i} is late." for i in range(20)], role=role, manifest=MANIFEST)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
 @pytest.mark.parametrize("backend", ["tf", "tfidf-svd", "random"])
 def test_baselines_are_scaled_by_the_entry_alone(entry_of: Any, backend: str) -> None:
     plain, scaled = (encoded(entry_of(backend, dimensions=2, normalise=n)) for n in (False, True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -158,9 +158,20 @@ def _scale_in_32_bits(model: Any) -> None:
     """Let a layer that ends the model by scaling vectors to length 1 see them in float32."""
     from sentence_transformers.sentence_transformer.modules import Normalize
 
+    for last in _last_layers(model):
+        if isinstance(last, Normalize):
+            last.register_forward_pre_hook(_in_32_bits)
+
+
+def _last_layers(model: Any) -> Iterator[Any]:
+    """Yield the layer that ends a model, or one for each path of a model that ends in several."""
     *_, last = model.children()
-    if isinstance(last, Normalize):
-        last.register_forward_pre_hook(_in_32_bits)
+    paths = getattr(last, "sub_modules", None)
+    if paths is None:
+        yield last
+        return
+    for path in paths.values():
+        yield from _last_layers(path)
 
 
 def _in_32_bits(layer: Any, inputs: tuple[dict[str, Any], ...]) -> None:
