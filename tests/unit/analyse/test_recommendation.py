@@ -193,6 +193,19 @@ def test_within_one_dataset_items_decide_between_embedders():
     )
 
 
+def test_few_items_are_not_called_95_per_cent_and_equal_differences_decide_nothing():
+    rng = np.random.default_rng(2)
+    own = {"a": rng.normal(scale=0.02, size=8), "b": rng.normal(scale=0.02, size=8)}
+
+    def said(values):
+        data = in_points(analysed(lambda *_: 0.0, embedders=("a", "b"), datasets=1), values)
+        found = recommendation(data, questions=QUESTIONS, items=items_of(data, values))
+        return verdicts(found, "preference").iloc[1]["verdict"]
+
+    assert "(interval, aimed at 95 %, of the difference" in said(lambda e, *_: 0.5 + own[e])
+    assert said(lambda e, *_: own["a"] + (e == "a") * 0.1).endswith("is open: all items differ alike.")
+
+
 def test_items_that_do_not_give_the_score_decide_nothing():
     data = analysed(lambda *_: -1.0, datasets=1)
     items = items_of(data, lambda *_: np.full(9, 0.1))

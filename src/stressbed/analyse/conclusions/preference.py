@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from stressbed.analyse.items.intervals import FLAT
 from stressbed.analyse.items.samples import ItemSamples, NoSamplesError, item_samples
 from stressbed.analyse.study import TOTAL, Study, with_axes
 from stressbed.analyse.words import counted, plural, shown
@@ -118,6 +119,8 @@ def _of_other(first: str, mean: float, found: Difference, compared: Comparisons)
     head = f"{signed(mean)} points after rewriting, {abs(found.points):.1f} {side} than {first}"
     if compared.reason:
         return f"{head}; whether that is more than chance is open: {compared.reason}."
+    if math.isnan(found.low):
+        return f"{head}; whether that is more than chance is open: all items differ alike."
     ends = f"{signed(found.low)} to {signed(found.high)}"
     decided = f"{first} is better" if found.p < ALPHA else "the data do not decide between the two"
     return f"{head} ({compared.words} of the difference {ends} over {compared.basis}): {decided}."
@@ -216,7 +219,11 @@ def _within(found: _Within, pairs: Sequence[tuple[str, str]]) -> Pairs:
     differences = []
     for a, b in pairs:
         observed = float(found.totals[place[a]] - found.totals[place[b]])
-        differences.append(bootstrapped(observed, found.samples[place[a]] - found.samples[place[b]]))
+        samples = found.samples[place[a]] - found.samples[place[b]]
+        held = samples[np.isfinite(samples)]
+        # Items that all differ alike have no spread to judge by, however often they are drawn.
+        alike = len(held) < len(samples) / 2 or (np.ptp(held) < FLAT and abs(observed) >= FLAT)
+        differences.append(Difference(observed) if alike else bootstrapped(observed, samples))
     return _corrected(pairs, differences)
 
 
