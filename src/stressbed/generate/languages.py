@@ -83,7 +83,7 @@ def one_tag(tag: str) -> str:
     return f"{bare.to_alpha3()}-{_WRITTEN.get(script, script)}".rstrip("-")
 
 
-_SAME = {"nb": "no"}
+_SAME = {"nb": "no", "zlm": "ms"}
 """Languages that are meant by the name of their macrolanguage, where Unicode's data keep two codes."""
 
 _WRITTEN = {"Kore": "Hang", "Hira": "Jpan", "Kana": "Jpan", "Hrkt": "Jpan"}
@@ -109,7 +109,7 @@ def english_name(tag: str) -> str:
     usual = bare.maximize().script
     script = language.script
     if script is None or usual in {script, _PART_OF.get(script)}:
-        return str(bare.display_name())
+        return str(bare.display_name()).removesuffix(" (individual language)")  # `zlm` beside `msa`
     return str(langcodes.Language.make(language=language.language, script=script).display_name())
 
 

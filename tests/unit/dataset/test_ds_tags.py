@@ -91,7 +91,7 @@ def test_where_the_catalogue_corrects_mteb_a_note_says_so():
         (["nor", "nob", "no", "nb-Latn"], "nor-Latn"),
         (["swa", "swh", "sw"], "swa-Latn"),
         (["fas", "pes", "fa"], "fas-Arab"),
-        (["msa", "zsm", "ms"], "msa-Latn"),
+        (["msa", "zsm", "zlm", "ms"], "msa-Latn"),
         (["est", "ekk"], "est-Latn"),
         (["lav", "lvs"], "lav-Latn"),
         (["mon", "khk", "mn-Cyrl"], "mon-Cyrl"),

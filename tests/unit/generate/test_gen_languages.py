@@ -31,6 +31,7 @@ def entry(**changes):
         ("hau-Latn", "Hausa"), ("zho-Hans", "Chinese"), ("cmn-Hans", "Chinese"), ("kor-Hang", "Korean"),
         ("zho-Hant", "Chinese (Traditional)"), ("srp-Latn", "Serbian (Latin)"), ("srp-Cyrl", "Serbian"),
         ("jpn-Jpan", "Japanese"), ("ory-Orya", "Odia"), ("swh-Latn", "Swahili"), ("pes-Arab", "Persian"),
+        ("zlm-Latn", "Malay"), ("zsm-Latn", "Malay"), ("ind-Latn", "Indonesian"),
         ("kin-Latn", "Kinyarwanda"), ("arz-Arab", "Egyptian Arabic"), ("und", "the language of the text"),
     ],
 )  # fmt: skip
