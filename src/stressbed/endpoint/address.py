@@ -10,6 +10,12 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from stressbed.redaction import PARAMETERS
 
+HERE = frozenset(
+    {"localhost", "localhost.localdomain", "localhost6", "localhost6.localdomain6", "ip6-localhost",
+     "ip6-loopback"}
+)  # fmt: skip
+"""Names that systems give to this machine itself."""
+
 _SECRET = re.compile(PARAMETERS, re.IGNORECASE)
 
 
@@ -19,7 +25,8 @@ def is_loopback(address: str) -> bool:
         host = (urlsplit(address).hostname or "").rstrip(".")
     except ValueError:
         return False
-    if host == "localhost" or host.endswith(".localhost") or (host and host == socket.gethostname().lower()):
+    own = {*HERE, socket.gethostname().lower()} - {""}
+    if host in own or host.endswith(".localhost"):
         return True
     number = _number(host)
     if number is None:

@@ -325,12 +325,12 @@ def asked_wait(headers: Mapping[str, str]) -> float:
         except ValueError:
             try:
                 when = parsedate_to_datetime(value)
-            except ValueError:
+            except (ValueError, OverflowError):
                 continue
             seconds = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() - datetime.now(
                 UTC
             ).timestamp()
-        return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
+        return 0.0 if math.isnan(seconds) else max(seconds, 0.0)
     return 0.0
 
 

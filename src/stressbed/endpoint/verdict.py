@@ -108,9 +108,9 @@ def fault_of(status: int, text: str) -> Fault | None:
     """
     found = _json(text)
     if 200 <= status < 300:
-        if not _is_error(found):
+        error = _error_in(found)
+        if error is None:
             return None
-        error = found.get("error") or found
         status = _own_status(error)
     parts = list(_parts(found))
     words = " ".join(parts) if parts else text
@@ -160,8 +160,28 @@ def _json(text: str) -> Any:
         return None
 
 
-def _is_error(found: Any) -> bool:
-    return isinstance(found, dict) and bool(found.get("error") or found.get("object") == "error")
+ANSWERS = ("choices", "data")
+"""Fields of which a good answer has one."""
+
+TELLING = ("errors", "detail", "message", "msg", "code", "status_code", "base_resp")
+"""Fields in which servers tell of an error where no answer is."""
+
+
+def _error_in(found: Any) -> Any:
+    """Return the error that stands within a good answer, or in its place; None if none does."""
+    if isinstance(found, list):  # an error in a list of its own
+        return next((e for e in map(_error_in, found) if e is not None), None)
+    if not isinstance(found, dict):
+        return None
+    error = found.get("error")
+    if error:
+        return found if error is True else error
+    if found.get("object") == "error" or found.get("type") == "error":
+        return found
+    if any(found.get(name) is not None for name in ANSWERS):
+        return None
+    name = next((n for n in TELLING if found.get(n)), None)
+    return None if name is None else found[name] if isinstance(found[name], dict) else found
 
 
 def _own_status(error: Any) -> int:
@@ -169,10 +189,10 @@ def _own_status(error: Any) -> int:
     if not isinstance(error, dict):
         error = {"message": str(error)}
     for name in ("code", "status", "status_code", "http_status"):
-        value = str(error.get(name, ""))
-        if value.isascii() and value.isdigit() and 400 <= int(value) <= 599:
-            return int(value)
-    for name in ("code", "type", "status", "message"):
+        named = re.fullmatch(r"([45][0-9]{2})(\.0)?", str(error.get(name, "")), re.ASCII)
+        if named:
+            return int(named[1])
+    for name in ("code", "type", "status", "message", "msg", "detail", "errors", "status_msg", "error"):
         for pattern, status in FAULTS:
             if re.search(pattern, str(error.get(name) or ""), re.IGNORECASE):
                 return status
@@ -187,8 +207,9 @@ def _parts(found: Any, depth: int = 0) -> Iterator[str]:
         for one in found:
             yield from _parts(one, depth + 1)
     elif isinstance(found, dict):
-        for name in ("error", "code", "type", "message", "msg", "detail", "details", "param", "reason",
-                     "reasons", "innererror", "metadata", "status"):  # fmt: skip
+        for name in ("error", "errors", "code", "type", "message", "msg", "detail", "details", "param",
+                     "reason", "reasons", "innererror", "metadata", "status", "base_resp",
+                     "status_msg"):  # fmt: skip
             value = found.get(name)
             if isinstance(value, str | int) and not isinstance(value, bool):
                 yield str(value)

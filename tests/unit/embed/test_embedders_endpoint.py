@@ -158,6 +158,7 @@ def test_few_requests_are_in_flight(server, model) -> None:
         {"data": [{"index": 0, "embedding": [[0.1, 0.2]]}]},
         {"data": [{"index": 0, "embedding": [0.1, float("nan")]}]},
         {"data": [{"index": 0, "embedding": [0.1, 1e39]}]},
+        {"data": [{"index": 0, "embedding": [0.1, 10**400]}]},
         {"data": [{"index": 1, "embedding": [1]}]},
         {"data": [{"index": "0", "embedding": [1]}]},
         {"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1]}]},

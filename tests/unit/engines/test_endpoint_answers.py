@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 from loopback_endpoint import Reply, chat
 
+from stressbed.endpoint.connection import asked_wait
 from stressbed.errors import EngineError, IncompleteBatchError
 from stressbed.generate.asking import LazyEngine, ask_once
 from stressbed.generate.completions import CompletionStore
@@ -71,6 +73,11 @@ def test_an_answer_without_a_good_end_is_asked_again_and_never_a_text(endpoint, 
         (answer("Put", "content_filter"), "filtered"),
         (answer(None, "stop", {"refusal": "I can't help with that."}), "refused"),
         (answer([{"type": "refusal", "refusal": "No."}], "stop"), "refused"),
+        (answer("I can't help with that.", "stop", {"refusal": "I can't help with that."}), "refused"),
+        (answer("Put", "content_filter: SAFETY"), "filtered"),
+        (answer("Put", "PROHIBITED_CONTENT"), "filtered"),
+        (answer("Put", "sensitive"), "filtered"),
+        (Reply(200, '[{"error": {"code": 400, "message": "blocked by the safety filter"}}]'), "refused"),
         (answer(None, "refusal"), "refused"),
         (Reply(400, '{"error": {"message": "x", "param": "prompt", "code": "content_filter"}}'), "refused"),
         (Reply(400, '{"error": {"message": "Content Exists Risk", "type": "invalid_request"}}'), "refused"),
@@ -160,8 +167,10 @@ def test_thinking_that_used_up_the_limit_is_cut_and_said(endpoint, make, caplog)
 
 
 @pytest.mark.parametrize(
-    "usage", [None, [], "x", {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": 1.5}]
-)
+    "usage",
+    [None, [], "x", {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": 1.5},
+     {"prompt_tokens": 10**30, "completion_tokens": 2**31}],
+)  # fmt: skip
 def test_counts_that_are_none_are_estimated(endpoint, make, usage):
     body = {"choices": [{"message": {"content": "abcdef"}, "finish_reason": "stop"}], "usage": usage}
     endpoint.rule = lambda b, n: Reply(body="  \n\n  " + json.dumps(body))
@@ -222,6 +231,14 @@ def test_advice_names_the_key(endpoint, make, said, options, advice):
         ({"error": "something"}, 2),
         ({"object": "error", "message": "internal error", "code": 500}, 2),
         ({"error": {"code": 502, "message": "late"}, "choices": [{"message": {"content": "Put"}}]}, 2),
+        ({"error": {"code": 429.0, "message": "x"}}, 2),
+        ({"error": True, "message": "late"}, 2),
+        ([{"error": {"code": 503, "message": "late"}}], 2),
+        ({"errors": [{"message": "overloaded"}]}, 2),
+        ({"detail": "overloaded"}, 2),
+        ({"code": "503", "msg": "busy", "choices": None}, 2),
+        ({"type": "error", "message": "overloaded"}, 2),
+        ({"base_resp": {"status_code": 1002, "status_msg": "rate limit"}, "choices": None}, 2),
     ],
 )
 def test_an_error_within_a_good_answer_is_tried_again(endpoint, make, body, tries):
@@ -237,6 +254,9 @@ def test_an_error_within_a_good_answer_is_tried_again(endpoint, make, body, trie
         ({"error": {"type": "invalid_request_error", "message": "no"}}, "engine_options"),
         ({"error": {"code": "insufficient_quota", "message": "no", "type": "insufficient_quota"}}, ""),
         ({"error": {"code": "404", "message": "no such model"}}, "base_url"),
+        ({"error": True, "message": "invalid api key"}, "api_key_env"),
+        ({"detail": "Unauthorized"}, "api_key_env"),
+        ([{"error": {"code": 401}}], "api_key_env"),
     ],
 )
 def test_a_final_error_within_a_good_answer_is_final(endpoint, make, body, remedy):
@@ -245,6 +265,21 @@ def test_a_final_error_within_a_good_answer_is_final(endpoint, make, body, remed
         one(make())
     assert remedy in e.value.do
     assert len(endpoint.bodies) == 1
+
+
+def test_of_several_answers_the_first_by_number_is_taken(endpoint, make):
+    said = [{"index": i, "message": {"content": f"text {i}"}, "finish_reason": "stop"} for i in (1, 0)]
+    endpoint.rule = lambda b, n: Reply(body=json.dumps({"choices": said}))
+    assert one(make()).text == "text 0"
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds"),
+    [("7", 7), ("-7", 0), ("inf", math.inf), ("nan", 0), ("soon", 0), ("", 0),
+     ("Mon, 05 Jan 2026 00:00:00 +99999999999999999999", 0), ("Mon, 05 Jan 0001 00:00:00 GMT", 0)],
+)  # fmt: skip
+def test_no_word_about_waiting_ends_a_job(asked, seconds):
+    assert asked_wait({"retry-after": asked}) == seconds
 
 
 def test_a_wrong_key_is_not_tried_with_every_request(endpoint, make):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import logging
@@ -81,6 +82,14 @@ FORMS = {
     "json": lambda k: json.dumps({"key": f"Bearer {k}"}),
     "address": lambda k: f"https://user:{quote(k, safe='')}@host/v1?api_key={quote(k, safe='')}",
     "behind much else": lambda k: "x" * 290 + k,
+    "quoted twice": lambda k: quote(quote(k, safe=""), safe=""),
+    "json with slashes": lambda k: k.replace("/", "\\/"),
+    "base64": lambda k: base64.b64encode(k.encode()).decode(),
+    "base64 of user and key": lambda k: base64.b64encode(f"user:{k}\n".encode()).decode(),
+    "base64 for addresses": lambda k: base64.urlsafe_b64encode(f"me:{k}".encode()).decode(),
+    "hexadecimal": lambda k: k.encode().hex(),
+    "its beginning": lambda k: f"{k[:12]}...",
+    "its end": lambda k: f"...{k[-12:]}",
 }
 
 
@@ -94,8 +103,12 @@ def test_a_key_that_is_echoed_is_never_shown(endpoint, opened, monkeypatch, capl
     with pytest.raises(EngineError) as e:
         ask(opened(api_key_env="EP_KEY", engine_options=FAST))
     shown = (str(e.value) + repr(e.value) + caplog.text).lower()
-    for written in (KEY, quote(KEY, safe=""), html.escape(KEY), "key=12", "key%3d12"):
+    for written in (KEY, quote(KEY, safe=""), html.escape(KEY), "key=12", "key%3d12", "made+up", "=12&3",
+                    KEY.encode().hex()[4:-4], "made%2", "key%253d"):  # fmt: skip
         assert written.lower() not in shown
+    for before in range(3):  # what base64 makes of the middle of the key, wherever it stands
+        middle = base64.b64encode(bytes(before) + KEY[3:-3].encode()).decode()[4:-4]
+        assert middle.lower() not in shown
 
 
 def test_a_piece_of_a_key_is_not_left_where_a_message_is_cut(monkeypatch):
@@ -114,6 +127,13 @@ def test_a_key_that_is_a_word_does_not_spoil_answers(endpoint, opened, monkeypat
     endpoint.rule = lambda body, n: chat("the box is EMPTY")
     assert ask(opened(api_key_env="EP_KEY", engine_options=FAST)).text == "the box is EMPTY"
     assert redaction.redacted("EMPTYING, or EMPTY?") == "EMPTYING, or ***?"
+
+
+def test_words_that_a_key_begins_with_stay_in_answers(endpoint, opened, monkeypatch):
+    monkeypatch.setenv("EP_KEY", "translation-service")
+    endpoint.rule = lambda body, n: chat("a translation")
+    assert ask(opened(api_key_env="EP_KEY", engine_options=FAST)).text == "a translation"
+    assert redaction.redacted("key translation-serv...") == "key ***..."
 
 
 def test_no_log_of_a_job_holds_a_key_even_in_a_traceback(tmp_path, capsys):
@@ -172,6 +192,8 @@ def test_a_redirect_is_not_followed_with_key_and_texts(endpoint, opened, monkeyp
         ("http://127.0.0.1:8/v1", True), ("http://127.8.9.1/v1", True), ("http://127.1/v1", True),
         ("http://LOCALHOST:8/v1", True), ("http://localhost.:8/v1", True), ("http://a.localhost/v1", True),
         ("http://[::1]:8/v1", True), ("http://[::ffff:127.0.0.1]/v1", True), ("http://0.0.0.0:8/v1", True),
+        ("http://ip6-localhost:8/v1", True), ("http://localhost.localdomain/v1", True),
+        ("http://[::1%25lo]:8/v1", True),
         ("http://127.evil.example/v1", False), ("http://localhost.example/v1", False),
         ("http://10.0.0.1/v1", False), ("http://[2001:db8::1]/v1", False), ("http://[bad/v1", False),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
@@ -155,7 +156,7 @@ class EndpointEmbedder(EntryEmbedder):
                 vector = np.empty(0)
         elif isinstance(value, list) and all(type(v) in {int, float} for v in value):
             with np.errstate(over="ignore"):
-                vector = np.asarray(value, dtype=np.float64).astype(np.float32)
+                vector = np.asarray([_float(v) for v in value]).astype(np.float32)
         else:
             vector = np.empty(0)
         if not len(vector):
@@ -171,3 +172,11 @@ class EndpointEmbedder(EntryEmbedder):
             allowed=ALLOWED,
             do="look at the server and `dimensions`; nothing of this answer was kept",
         )
+
+
+def _float(value: float) -> float:
+    """Return a number as a float; a whole number of hundreds of digits is an infinity."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

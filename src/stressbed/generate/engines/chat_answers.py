@@ -21,8 +21,13 @@ ENDS: Mapping[str, Finish] = {
     "length": "length", "max_tokens": "length", "max_output_tokens": "length", "model_length": "length",
     "model_context_window_exceeded": "length",
     "content_filter": "filtered", "safety": "filtered", "refusal": "refused",
+    "prohibited_content": "filtered", "blocklist": "filtered", "recitation": "filtered", "spii": "filtered",
+    "sensitive": "filtered", "guardrail_intervened": "filtered",
 }  # fmt: skip
 """How servers say that an answer ended; all else (`error`, `tool_calls`, nothing at all) is `broken`."""
+
+MOST_TOKENS = 2**31
+"""A larger number of tokens is no count; tables could not hold it."""
 
 TEXT_PARTS = frozenset({"text", "output_text"})
 """Types of the parts of an answer that are its text; others hold thinking, or what is no text."""
@@ -68,17 +73,20 @@ def said_in(answer: Mapping[str, Any], request: ChatRequest, *, where: str) -> S
         raise _no_completion(answer, where)
     if not choices:
         raise _broken("no choices in the answer", answer)
-    choice = choices[0]
+    # One answer was asked for; of several it is the first by number, wherever it stands.
+    choice = next((c for c in choices if isinstance(c, dict) and c.get("index") == 0), choices[0])
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         raise _no_completion(answer, where)
     text = _text(message.get("content"), where)
     reason = choice.get("finish_reason")
-    finish = ENDS.get(reason.lower(), "broken") if isinstance(reason, str) else "broken"
+    # Some put the filter's own word behind: `content_filter: SAFETY`.
+    said = reason.lower().partition(":")[0].strip() if isinstance(reason, str) else ""
+    finish = ENDS.get(said, "broken")
     if choice.get("error"):
         finish = "broken"
-    elif finish != "broken" and not text.strip() and _refusal(message):
-        finish = "refused"
+    elif finish in {"stop", "length"} and _refusal(message):
+        finish = "refused"  # whatever stands in the content, too: it is no rewrite
     if finish == "broken":
         raise _broken(f"an answer that ended with finish_reason {reason!r}", choice.get("error") or answer)
     n_in, n_out = _tokens(answer)
@@ -150,7 +158,7 @@ def _refusal(message: Mapping[str, Any]) -> str:
     found = [message.get("refusal")]
     if isinstance(parts, list):
         found += [p.get("refusal") for p in parts if isinstance(p, dict) and p.get("type") == "refusal"]
-    return next((words for words in found if isinstance(words, str) and words), "")
+    return next((words for words in found if isinstance(words, str) and words.strip()), "")
 
 
 def _broken(words: str, shown: object) -> PassingError[Said]:
@@ -171,5 +179,5 @@ def _tokens(answer: Mapping[str, Any]) -> tuple[int | None, int | None]:
     usage = answer.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     found = [counts.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    first, second = (n if type(n) is int and n >= 0 else None for n in found)
+    first, second = (n if type(n) is int and 0 <= n < MOST_TOKENS else None for n in found)
     return first, second
