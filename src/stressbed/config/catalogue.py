@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,9 @@ KINDS: dict[str, type[Strict]] = {
 }
 
 
+SCALARS = {"str": "a word", "int": "a whole number", "float": "a number", "bool": "true or false"}
+"""pydantic's names of types in the complaints about a value that may have one of several."""
+
 ANY = "*"
 """Stands for all ids of a kind."""
 
@@ -56,8 +60,22 @@ def problems_of(
         model: The model that was to be filled.
         spelling: How values were written in the file, by their place in the entry.
     """
-    for e in error.errors():
+    found = error.errors()
+    choices = Counter(e["loc"][:-1] for e in found if e["loc"] and e["loc"][-1] in SCALARS)
+    for e in found:
         *parents, last = e["loc"] or ("",)
+        if choices[tuple(parents)] > 1 and last in SCALARS:  # one complaint for each type that it may have
+            if last == next(f["loc"][-1] for f in found if f["loc"][:-1] == tuple(parents)):
+                yield ConfigError(
+                    f"no value of this kind may stand here, got {e['input']!r:.80}",
+                    where=f"{where}, key {'.'.join(map(str, parents))!r}",
+                    allowed=" or ".join(
+                        SCALARS[f["loc"][-1]] for f in found
+                        if f["loc"][:-1] == tuple(parents) and f["loc"][-1] in SCALARS
+                    ),
+                    do=remedy(tuple(parents), e["input"], e["type"], spelling or {}),
+                )  # fmt: skip
+            continue
         if str(last).startswith("dict[") and not isinstance(e["input"], dict):
             continue  # the other choice beside a word, which has a complaint of its own
         loc = e["loc"][:-1] if e["loc"][:1] == ("columns",) and last == "str" else e["loc"]

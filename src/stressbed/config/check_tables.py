@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stressbed.config.content import (
@@ -195,7 +195,16 @@ def _multilabel(contents: Mapping[str, Content]) -> Problem:
             sets[name] = [s or [] for s in found]
             yield from _enough_labels(content, sets[name])
     flat = {name: [(i, label) for i, s in enumerate(of) for label in s] for name, of in sets.items()}
-    yield from same_look([contents[name] for name in flat], list(flat.values()))
+    alike = list(same_look([contents[name] for name in flat], list(flat.values())))
+    yield from alike
+    if not alike and len(flat) == 2 and all(flat.values()):
+        trained, tested = ({label for _, label in flat[name]} for name in ("train", "test"))
+        if min(len(trained), len(tested)) > 1 and not trained & tested:
+            yield contents["test"].error(
+                "no label of the test occurs in table 'train', so every score would be 0",
+                allowed=", ".join(sorted(trained)),
+                do="write the labels of both tables the same way, or add training rows",
+            )
 
 
 def _enough_labels(content: Content, sets: Sequence[Sequence[str]]) -> Problem:
@@ -241,8 +250,20 @@ def _pairs(contents: Mapping[str, Content]) -> Problem:
 
 
 def _rated(contents: Mapping[str, Content]) -> Problem:
-    yield from _sentences(contents["test"])
-    yield from ratings(contents["test"], "score")
+    content = contents["test"]
+    yield from _sentences(content)
+    yield from ratings(content, "score")
+    # Two equal texts have the similarity 1, whichever they are; the order of two texts does not matter.
+    pairs = {frozenset({str(a).strip(), str(b).strip()}) for a, b in _both(content)}
+    if len({pair if len(pair) > 1 else frozenset() for pair in pairs}) < 2 <= len(content.table.rows):
+        yield content.error(
+            "all pairs have the same similarity, since their texts are equal",
+            do="a correlation needs pairs that differ",
+        )
+
+
+def _both(content: Content) -> Iterable[tuple[Any, Any]]:
+    return zip(content.values("sentence1"), content.values("sentence2"), strict=True)
 
 
 def _bitext(contents: Mapping[str, Content]) -> Problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -136,7 +137,7 @@ def number(value: Any) -> float:
         return math.nan  # Python reads 1_000 as a number, no other program does
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan
 
 
@@ -189,13 +190,25 @@ def labels(content: Content, column: str, *, classes: int = 2) -> Problem:
         )
 
 
+_WHOLE = re.compile(r"([-+\u2212]?)0*([0-9]+)(?:\.0*)?")
+"""A whole number, as spreadsheets write it, too: `1.0`. Others may be names, such as 3.1 and 3.10."""
+
+
+def _plain(name: str) -> str:
+    """Return one way to write a whole number; other names as they are."""
+    found = _WHOLE.fullmatch(name)
+    if found is None:
+        return name
+    sign = "-" if found[1] in {"-", "\u2212"} and found[2] != "0" else ""
+    return sign + found[2]
+
+
 def alike(names: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return pairs of different names that look the same, and in what they differ."""
     found, first = [], dict[str, str]()
     for name in dict.fromkeys(names):
         seen = look(name)
-        # Numbers are compared as numbers later: 01 would become 1.
-        key = seen.lstrip("0") or "0" if seen.isascii() and seen.isdigit() else seen
+        key = _plain(seen)  # 01 would become 1 where all labels are whole numbers
         other = first.setdefault(key, name)
         if other != name:
             found.append((other, name, _difference(other, name)))
@@ -206,7 +219,7 @@ def _difference(one: str, other: str) -> str:
     if "".join(one.split()) == "".join(other.split()):
         return "blanks"
     if look(one) != look(other):
-        return "leading zeros"
+        return "how a number is written"
     return "characters that cannot be seen, or in Unicode's normal form"
 
 

@@ -33,17 +33,22 @@ def find(value: Any, where: str) -> Iterator[ConfigError]:
     yield from _find(value, where, [])
 
 
-def _find(value: Any, where: str, path: list[str]) -> Iterator[ConfigError]:
+def _find(
+    value: Any, where: str, path: list[str], above: frozenset[int] = frozenset()
+) -> Iterator[ConfigError]:
+    if id(value) in above:  # an anchor of YAML inside itself
+        return
+    inside = above | {id(value)} if isinstance(value, dict | list) else above
     if isinstance(value, dict):
         for key, inner in value.items():
             name = str(key)
             if _KEY.search(name) and isinstance(inner, str | int) and str(inner):
                 yield _secret(where, [*path, name])
             else:
-                yield from _find(inner, where, [*path, name])
+                yield from _find(inner, where, [*path, name], inside)
     elif isinstance(value, list):
         for i, inner in enumerate(value):
-            yield from _find(inner, where, [*path, str(i)])
+            yield from _find(inner, where, [*path, str(i)], inside)
     elif isinstance(value, str) and (
         _VALUE.search(value) or _bad_name(value, path) or _in_address(value, path)
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import itertools
 import json
@@ -67,12 +68,33 @@ def read_table(path: Path, encoding: str = "utf-8") -> Table:
             do=suggest(suffix, READERS) or "convert the file",
         )
     with reading(path):
-        return READERS[suffix](path, without_bom(encoding))
+        return READERS[suffix](path, without_bom(path, encoding))
 
 
-def without_bom(encoding: str) -> str:
-    """Return the encoding that also drops a byte order mark, for UTF-8."""
-    return "utf-8-sig" if encoding.lower() in {"utf-8", "utf8"} else encoding
+BOMS: dict[str, tuple[bytes, str]] = {
+    "utf-8": (codecs.BOM_UTF8, "utf-8-sig"),
+    "utf-16-le": (codecs.BOM_UTF16_LE, "utf-16"),
+    "utf-16-be": (codecs.BOM_UTF16_BE, "utf-16"),
+    "utf-32-le": (codecs.BOM_UTF32_LE, "utf-32"),
+    "utf-32-be": (codecs.BOM_UTF32_BE, "utf-32"),
+}
+"""Encodings that keep a byte order mark as a character, the mark, and what drops it."""
+
+
+def without_bom(path: Path, encoding: str) -> str:
+    """Return the encoding that drops a file's byte order mark, if the file begins with one.
+
+    A file that begins with that of UTF-8 is in UTF-8, whichever encoding of single bytes was named for it.
+    """
+    name = codecs.lookup(encoding).name
+    with path.open("rb") as f:
+        start = f.read(4)
+    mark, dropping = BOMS.get(name, BOMS["utf-8"])
+    return dropping if start.startswith(mark) and (name in BOMS or _of_single_bytes(name)) else encoding
+
+
+def _of_single_bytes(name: str) -> bool:
+    return name.startswith(("iso8859", "cp125", "ascii", "mac", "latin"))
 
 
 class reading:  # noqa: N801  # reads like a verb where it is used
@@ -114,7 +136,7 @@ def lines_of(path: Path, encoding: str) -> list[str]:
         DataError: The file is missing, unreadable, or not in this encoding.
     """
     with reading(path):
-        text = path.read_bytes().decode(without_bom(encoding))
+        text = path.read_bytes().decode(without_bom(path, encoding))
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
@@ -274,12 +296,16 @@ def _jsonl(path: Path, encoding: str) -> Table:
             row = json.loads(line, object_pairs_hook=_object)
         except json.JSONDecodeError as e:
             raise DataError(f"not valid JSON: {e.msg}", where=f"{path}, line {number}") from e
+        except RecursionError as e:
+            raise DataError("lists or objects lie too deep", where=f"{path}, line {number}") from e
         except _TwiceError as e:
             raise DataError(
                 f"the key {e.args[0]!r} stands twice in an object",
                 where=f"{path}, line {number}",
                 do="keep one of them",
             ) from e
+        except ValueError as e:  # Python reads no number of more than some thousand digits
+            raise DataError("a number has too many digits", where=f"{path}, line {number}") from e
         if not isinstance(row, dict):
             raise DataError(
                 f"a line holds a {type(row).__name__}",
@@ -309,6 +335,9 @@ def _parquet(path: Path, _encoding: str) -> Table:
     import pyarrow.parquet as pq
 
     try:
+        names = pq.read_schema(path).names
+        if twice := [n for n in names if names.count(n) > 1]:
+            raise DataError(f"the column {twice[0]!r} stands twice", where=str(path), do="keep one of them")
         table = pq.read_table(path)
     except pa.ArrowException as e:
         raise DataError(f"the file is not valid Parquet: {e}", where=str(path)) from e

@@ -43,7 +43,15 @@ def remedy(place: Place, value: Any, kind: str, spelling: Mapping[Place, str]) -
         return _quoted(place, value, kind, spelling)
     if isinstance(value, str):
         return _unquoted(place, value, kind)
-    if kind == "list_type" and not isinstance(value, dict | None):
+    if kind in {"int_type", "float_type"} and not isinstance(value, list | dict):
+        return _no_number(place, value, spelling)
+    return _no_list(place, value, spelling) if kind == "list_type" else ""
+
+
+def _no_list(place: Place, value: Any, spelling: Mapping[Place, str]) -> str:
+    if value is None:
+        return "write [...] with at least one value"
+    if not isinstance(value, dict | set):
         raw = spelling.get(place, str(value))
         if isinstance(value, bool):
             return f"YAML reads {raw} as {_said(value)}: write ['{raw}']"
@@ -62,6 +70,13 @@ def _quoted(place: Place, value: Any, kind: str, spelling: Mapping[Place, str]) 
     if value is None:
         return "YAML reads an empty value, null and ~ as nothing: give a value; such a word stands in quotes"
     return f"write '{value}' in quotes"
+
+
+def _no_number(place: Place, value: Any, spelling: Mapping[Place, str]) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return f"write {int(value)}"
+    raw = spelling.get(place)
+    return f"YAML reads {raw} as {_said(value)}: write a number" if raw else "write a number"
 
 
 def _about_languages(place: Place) -> bool:

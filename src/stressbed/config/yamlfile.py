@@ -87,7 +87,7 @@ def read_mapping(path: str | Path, what: str = "config file") -> Spelled:
     return Spelled(content, spelling)
 
 
-_OTHER_BASE = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+)")
+_OTHER_BASE = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
 """Numbers that YAML 1.1 reads to the base 8 or 60: nobody means these."""
 
 
@@ -121,10 +121,10 @@ def _spelled(
     inside = above | {id(node)}
     if isinstance(node, yaml.ScalarNode):
         kind = node.tag.rsplit(":", 1)[-1]
-        if kind == "int" and _OTHER_BASE.fullmatch(node.value):
+        if kind in {"int", "float"} and _OTHER_BASE.fullmatch(node.value):
             raise _OtherBaseError(
                 f"line {node.start_mark.line + 1}: YAML reads {node.value} as the number "
-                f"{loader.construct_yaml_int(node)}"
+                f"{loader.construct_object(node)}"
             )
         if kind not in {"str", "merge"} and not node.style:
             yield place, node.value

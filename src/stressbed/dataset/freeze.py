@@ -125,7 +125,7 @@ def _freeze(entry: DatasetEntry, catalogue_folder: Path, out: Path) -> dict[str,
     if is_parallel(task):
         _parallel_languages(manifest, task)
     # Raises where the catalogue leaves a language open.
-    correct_scripts(manifest, [s for s in slots(task) if not rowlanguages.covers(s, spoken)])
+    spoken = correct_scripts(manifest, list(slots(task)), spoken)
     if entry.evaluation is not None and entry.evaluation.pool_subsets:
         parts, spoken = pool(task, manifest, parts)
     for part in parts:

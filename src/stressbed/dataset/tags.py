@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from stressbed import scripts
+from stressbed.dataset import rowlanguages
 from stressbed.dataset.layout import PARALLEL, Slot, language_of
+from stressbed.dataset.rowlanguages import Spoken
 from stressbed.generate.languages import canonical, is_known, script_of
 
 log = logging.getLogger("stressbed")
@@ -17,7 +18,9 @@ LOOKED_AT = 2000
 """So many texts of a column say which script it is in."""
 
 
-def correct_scripts(manifest: dict[str, Any], slots: Sequence[Slot]) -> None:
+def correct_scripts(
+    manifest: dict[str, Any], slots: Sequence[Slot], spoken: Mapping[tuple[str, str], Spoken]
+) -> dict[tuple[str, str], Spoken]:
     """Put the texts' script into the tags of a manifest that name another one, with a note for each.
 
     A tag without a script stands for the usual one of its language. Tags of several languages or of none
@@ -26,19 +29,37 @@ def correct_scripts(manifest: dict[str, Any], slots: Sequence[Slot]) -> None:
     Args:
         manifest: Of a dataset; `languages`, `field_languages` and `notes` are changed in place.
         slots: Its columns of texts.
+        spoken: Languages that rows name, by subset and split.
+
+    Returns:
+        `spoken` with the right tags.
     """
     by_tag: dict[tuple[str, str], list[str]] = {}
+    corrected = dict(spoken)
     for slot in slots:
-        found = by_tag.setdefault((slot.subset, language_of(manifest, slot)), [])
-        found += islice((text for _, _, text in slot.texts()), LOOKED_AT)
+        of_slot = None if rowlanguages.covers(slot, spoken) else language_of(manifest, slot)
+        found: dict[str, list[str]] = {}
+        for row, _, text in slot.texts():
+            tag = rowlanguages.spoken_in(slot, row, spoken) or str(of_slot)
+            if len(texts := found.setdefault(tag, [])) < LOOKED_AT:
+                texts.append(text)
+        for tag, texts in found.items():
+            by_tag.setdefault((slot.subset, tag), []).extend(texts)
     for (subset, tag), texts in by_tag.items():
         right = right_tag(tag, texts)
         if right == tag:
             continue
         _replace(manifest, manifest["languages"] if subset == PARALLEL else [subset], tag, right)
+        for place in spoken:
+            if place[0] == subset:
+                corrected[place] = {
+                    where: right if language == tag else language
+                    for where, language in corrected[place].items()
+                }
         note = f"language of {subset}: {right}, since its texts are not written as {tag} says"
         manifest.setdefault("notes", {})[note] = len(texts)
         log.warning("%s: %s", manifest["dataset"], note)
+    return corrected
 
 
 def right_tag(tag: str, texts: Sequence[str]) -> str:

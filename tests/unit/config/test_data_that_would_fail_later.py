@@ -2,6 +2,8 @@
 
 import logging
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from config_cases import CORPUS, QRELS, ROOT, TRAIN, Case, Setup, jsonl, refused
@@ -115,6 +117,71 @@ def test_a_key_that_stands_twice_in_a_json_line_is_refused(tmp_path):
         read_table(tmp_path / "t.jsonl")
 
 
+@pytest.mark.parametrize("name", ["utf-8", "UTF_8", "u8", "latin-1", "cp1252", "ascii"])
+def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path, name):
+    (tmp_path / "t.csv").write_bytes("a,b\ncaf\u00e9,1\n".encode("utf-8-sig"))
+    table = read_table(tmp_path / "t.csv", name)
+    assert (list(table.columns), table.column("a")) == (["a", "b"], ["caf\u00e9"])
+
+
+@pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be", "utf-32-le", "UTF-32BE", "utf-16"])
+def test_nor_is_that_of_wider_encodings(tmp_path, name):
+    mark = "" if name == "utf-16" else "\ufeff"
+    for content in (mark + "a,b\nx,1\n", "a,b\nx,1\n"):
+        (tmp_path / "t.csv").write_bytes(content.encode(name))
+        assert list(read_table(tmp_path / "t.csv", name).columns) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [('{"a": ' + "[" * 100_000, "lie too deep"), ('{"a": ' + "9" * 5000 + "}", "too many digits")],
+)
+def test_json_that_python_cannot_read_is_named_with_its_line(tmp_path, line, said):
+    (tmp_path / "t.jsonl").write_text('{"a": 1}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match=rf"{said}\n.*line 2"):
+        read_table(tmp_path / "t.jsonl")
+
+
+def test_a_rating_of_hundreds_of_digits_is_no_number(tmp_path):
+    rows = [{"sentence1": "x", "sentence2": str(s)[:2], "score": s} for s in (1, 10**400)]
+    setup = Setup(tmp_path)
+    put("pairs", pairs_jsonl=jsonl(rows))(setup)
+    setup.entry("datasets", "pairs")["files"]["test"] = "pairs.jsonl"
+    (found,) = setup.problems()
+    assert "is not a number" in found.what
+
+
+def test_a_column_that_stands_twice_in_parquet_is_named(tmp_path):
+    columns = [pa.array(["x"]), pa.array(["y"])]
+    pq.write_table(pa.Table.from_arrays(columns, names=["a", "a"]), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="the column 'a' stands twice"):
+        read_table(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("rows", "wrong"),
+    [
+        ([("x", "x", 1), ("y", "y", 2)], True), ([("x", "y", 1), ("y ", "x", 2)], True),
+        ([("x", "x", 1), ("x", "y", 2)], False), ([("x", "y", 1), ("x", "z", 2)], False),
+    ],
+)  # fmt: skip
+def test_pairs_that_no_model_can_tell_apart_have_no_correlation(tmp_path, rows, wrong):
+    setup = Setup(tmp_path)
+    lines = "".join(f"{a},{b},{score}\n" for a, b, score in rows)
+    put("pairs", pairs_csv=f"sentence1,sentence2,score\n{lines}")(setup)
+    assert ["have the same similarity" in p.what for p in setup.problems()] == [True] * wrong
+
+
+def test_labels_of_the_test_of_which_training_knows_none(tmp_path):
+    train = [{"text": f"t{i}", "labels": ["a", "b"]} for i in range(6)]
+    setup = Setup(tmp_path)
+    for test, n in ((["A", "B"], 1), (["a", "B"], 0)):
+        rows = [{"text": "u", "labels": [test[0]]}, {"text": "v", "labels": [test[1]]}]
+        put("multi", mtrain_jsonl=jsonl(train), mtest_jsonl=jsonl(rows))(setup)
+        found = [p.what for p in setup.problems()]
+        assert ["no label of the test occurs" in what for what in found] == [True] * n
+
+
 # invisible texts
 
 INVISIBLE = [
@@ -127,6 +194,7 @@ INVISIBLE = [
     "\u3164",
     "\u00ad",
     "\u2800",
+    "\ufe0f\U000e0100\u2065\ufff0",
 ]
 
 
@@ -187,7 +255,14 @@ def test_labels_that_differ_in_blanks_are_told_apart_before_any_work(tmp_path):
     [
         ("no", "n o", None), ("no", "\u00a0no", "blanks"), ("a b", "a  b", "blanks"),
         ("caf\u00e9", "cafe\u0301", "Unicode's normal form"), ("no", "no\u200b", "cannot be seen"),
-        ("ﬁne", "fine", "Unicode's normal form"), ("1", "01", "leading zeros"), ("10", "1", None),
+        ("ﬁne", "fine", "Unicode's normal form"), ("1", "01", "a number is written"), ("10", "1", None),
+        ("1", "1.0", "a number is written"), ("1", "+1.", "a number is written"), ("0", "-0", "is written"),
+        ("-1", "\u22121", "a number is written"), ("3.1", "3.10", None), ("-1", "1", None),
+        ("no", "no\ufe0f", "cannot be seen"), ("no", "n\u034fo", "cannot be seen"),
+        ("no", "no\u2800", "cannot be seen"), ("0", "00", "is written"),
+        ("no", "no\u3164", "cannot be seen"), ("no", "no\U000e0100", "cannot be seen"),
+        ("no", "no\u180b", "cannot be seen"), ("no", "no\u2065", "cannot be seen"),
+        ("\u00e9", "e\u00ad\u0301", "cannot be seen"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("dataset", ["classes", "groups", "multi"])

@@ -66,12 +66,39 @@ LANGUAGES = "languages: {default: [eng-Latn]}"
         (f"{{id: x, {LANGUAGES}, {REST}, row_limit: '9'}}", "row_limit", "write 9 without quotes"),
         (f"{{id: x, {LANGUAGES}, {REST}, columns: {{score: yes}}}}", "columns.score",
          "YAML reads yes as true: write 'yes' in quotes"),
+        (f"{{id: x, {LANGUAGES}, {REST}, row_limit: yes}}", "row_limit",
+         "YAML reads yes as true: write a number"),
+        (f"{{id: x, {LANGUAGES}, {REST}, row_limit: 5.0}}", "row_limit", "write 5"),
+        (f"{{id: x, {LANGUAGES}, {REST}, max_score: 2024-01-02}}", "max_score",
+         "YAML reads 2024-01-02 as the date 2024-01-02: write a number"),
+        (f"{{id: x, {LANGUAGES}, {REST}, splits: }}", "splits", "write [...] with at least one value"),
         (f"{{id: x, {LANGUAGES}, {REST}, y: 1, on: 2}}", "1", "YAML reads on as true: write 'on' in quotes"),
     ],
 )  # fmt: skip
 def test_every_word_that_yaml_reads_otherwise_has_its_remedy(tmp_path, entry, key, do):
     found = dict(told(tmp_path, entry))
     assert found[key] == do
+
+
+def test_a_value_that_may_be_of_several_types_has_one_complaint(tmp_path):
+    path = tmp_path / "cat.yaml"
+    options = "engine_options: {x: 2024-01-02, y: .nan}"
+    path.write_text(f"generators: [{{id: g, engine: openai, model: m, {options}}}]\n", encoding="utf-8")
+    with pytest.raises(Problems) as error:
+        Catalogue.read([path])
+    first, second = error.value.problems
+    assert (first.where.rsplit("key ", 1)[1], first.allowed) == (
+        "'engine_options.x'", "a word or a whole number or a number or true or false",
+    )  # fmt: skip
+    assert first.do == "YAML reads 2024-01-02 as the date 2024-01-02: write '2024-01-02' in quotes"
+    assert "got nan" in second.what
+
+
+def test_an_anchor_inside_itself_is_refused_as_a_value(tmp_path):
+    path = tmp_path / "run.yaml"
+    path.write_text("run: r\nlabels: &a {tf: *a}\n", encoding="utf-8")
+    with pytest.raises(Problems, match=r"labels\.tf"):
+        load_run(read_config(path), base=ROOT)
 
 
 def test_the_remedies_of_a_case(tmp_path):
@@ -99,6 +126,7 @@ def test_the_remedies_of_a_case(tmp_path):
     ("a: 010\n", "line 1: YAML reads 010 as the number 8"),
     ("a: [1,\n  1:30]\n", "line 2: YAML reads 1:30 as the number 90"),
     ("a: {010: x}\n", "YAML reads 010 as the number 8"),
+    ("a: 1:30.5\n", "line 1: YAML reads 1:30.5 as the number 90.5"),
 ])  # fmt: skip
 def test_numbers_to_another_base_are_refused(tmp_path, text, said):
     path = tmp_path / "c.yaml"

@@ -127,6 +127,21 @@ def test_a_language_in_the_rows_changes_the_hash_and_one_for_all_does_not_need_i
     assert [t["table"] for t in plain["tables"]] == ["rows"]
 
 
+def test_the_texts_of_a_language_decide_its_script_row_by_row(tmp_path):
+    texts = {"eng-Latn": ["The cat sleeps", "Bread is here"], "rus-Cyrl": ["Koshka spit", "Hleb na stole"]}
+    rows = [
+        {"sentence1": t, "sentence2": f"{t} {i}", "score": i, "language": tag}
+        for tag, found in texts.items() for i, t in enumerate(found)
+    ]  # fmt: skip
+    entry = entry_of("STS", {"test": rows}, tmp_path, languages={"default": list(texts)})
+    manifest, found = frozen(entry, tmp_path, tmp_path / "out")
+    assert manifest["languages"] == {"default": ["eng-Latn", "rus-Latn"]}
+    assert list(manifest["notes"]) == [
+        "language of default: rus-Latn, since its texts are not written as rus-Cyrl says"
+    ]
+    assert found.groupby("language").size().to_dict() == {"eng-Latn": 4, "rus-Latn": 4}
+
+
 def test_no_row_is_given_its_own_language(tmp_path):
     from stressbed.config.entries import TransformationEntry
 
