@@ -143,17 +143,27 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _agree_with_mteb(plan: Plan) -> None:
-    """Refuse entries of mteb tasks that mteb describes otherwise: a job would, when it freezes them.
+    """Refuse entries of mteb's tasks and models that mteb does not know so: a job would.
 
     Raises:
         Problems: Everything that does not agree.
     """
+    problems: list[StressbedError] = []
     tasks = [e for e in (plan.catalogue.datasets[name] for name in plan.datasets) if e.task]
     if tasks:
         from stressbed.dataset.freeze import agreement
 
-        if problems := [p for entry in tasks for p in agreement(entry)]:
-            raise Problems(problems)
+        problems += [p for entry in tasks for p in agreement(entry)]
+    for entry in (plan.catalogue.embedders[name] for name in plan.config.embedders):
+        if entry.backend == "mteb":
+            from stressbed.embed.embedders.registered import RegisteredEmbedder
+
+            try:
+                _ = RegisteredEmbedder(entry).meta  # asked for only to see whether it is there
+            except StressbedError as e:
+                problems.append(e)
+    if problems:
+        raise Problems(problems)
 
 
 def _prefetch(args: argparse.Namespace) -> int:

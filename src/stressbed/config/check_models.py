@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -157,7 +158,7 @@ def check_ability(entry: EmbedderEntry, dataset: DatasetEntry) -> Problem:
 
 def _source(entry: ModelSource, backend: str, folder: Path, where: str) -> Problem:
     if entry.model.startswith((PACKAGE, "/", "./", "../", "~")):
-        yield from _files(entry, folder, where)
+        yield from _files(entry, backend, folder, where)
     elif backend in HUB_BACKENDS and not entry.revision:
         if entry.trust_remote_code:
             yield ConfigError(
@@ -169,7 +170,7 @@ def _source(entry: ModelSource, backend: str, folder: Path, where: str) -> Probl
             log.warning("%s: no revision is pinned for %r, so its weights may change", where, entry.model)
 
 
-def _files(entry: ModelSource, folder: Path, where: str) -> Problem:
+def _files(entry: ModelSource, backend: str, folder: Path, where: str) -> Problem:
     try:
         path = resolve(entry.model, folder)
     except ConfigError as e:
@@ -184,6 +185,25 @@ def _files(entry: ModelSource, folder: Path, where: str) -> Problem:
             where=f"{where}, key 'gguf_file': {path}",
             allowed=", ".join(found) or "there is no GGUF file",
         )
+    elif backend in HUB_BACKENDS and not entry.gguf_file and path.suffix != ".gguf":
+        yield from _loadable(path, f"{where}, key 'model': {path}")
+
+
+def _loadable(path: Path, where: str) -> Problem:
+    """Yield why no model can be read from a folder: it lacks what every loader looks for first."""
+    heads = [path / name for name in ("modules.json", "config.json") if (path / name).is_file()]
+    if not heads:
+        yield ConfigError(
+            "this folder holds no model",
+            where=where,
+            allowed="a folder with config.json and weights, or a GGUF file",
+            do="correct `model` (and `gguf_file`)",
+        )
+    for head in heads:
+        try:
+            json.loads(head.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as e:
+            yield ConfigError(f"{head.name} cannot be read: {e}", where=where, do="copy the model anew")
 
 
 def _endpoint(url: str | None, key_name: str | None, engine: str, where: str) -> Problem:
@@ -212,7 +232,10 @@ def _endpoint(url: str | None, key_name: str | None, engine: str, where: str) ->
             where=f"{where}, key 'api_key_env'",
             do=f"export {key_name} anew, with the key alone",
         )
-    if not is_loopback(url):
+    if is_loopback(url):
+        if key_name and not key:
+            log.warning("%s: set the environment variable %s: jobs will ask for it", where, key_name)
+    else:
         if url.startswith("http:") and key_name:
             log.warning("%s: the key would be sent unencrypted (http)", where)
         if not key:

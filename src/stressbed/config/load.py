@@ -253,7 +253,9 @@ def _validated(config: dict[str, Any], given: Collection[str]) -> RunConfig:
     except ValidationError as e:
         typed = deepcopy(config)
         changed = [
-            typed_at(typed, x["loc"], x["input"]) for x in e.errors() if x["loc"][:1] and x["loc"][0] in given
+            typed_at(typed, x["loc"], x["input"])
+            for x in e.errors()
+            if x["loc"][:1] and x["loc"][0] in given and not x["type"].startswith("string_")
         ]
         if not any(changed):
             raise

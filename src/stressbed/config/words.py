@@ -14,6 +14,9 @@ Place = tuple[Any, ...]
 
 KEY = "[key]"
 
+OTHER_BASE = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
+"""Numbers that YAML 1.1 reads to the base 8 or 60: nobody means these."""
+
 READ_AS: dict[bool, str] = {True: "yes, on and true", False: "no, off and false"}
 """Words that YAML 1.1 reads as true and false."""
 
@@ -69,7 +72,12 @@ def _quoted(place: Place, value: Any, kind: str, spelling: Mapping[Place, str]) 
         return f"YAML reads {words} as {_said(value)}: write '{words.split(',')[0]}' in quotes{also}"
     if value is None:
         return "YAML reads an empty value, null and ~ as nothing: give a value; such a word stands in quotes"
-    return f"write '{value}' in quotes"
+    # Files say how a value was written: this one stands on the command line; the shell takes its quotes.
+    return f"it was read as {_said(value)}: write {_dotted(place)}='\"...\"', with both kinds of quotes"
+
+
+def _dotted(place: Place) -> str:
+    return ".".join(map(str, place))
 
 
 def _no_number(place: Place, value: Any, spelling: Mapping[Place, str]) -> str:
@@ -124,7 +132,7 @@ def typed_at(config: Any, place: Place, value: Any) -> bool:
         place: Keys and numbers on the way to the value.
         value: The value that was found there.
     """
-    if not isinstance(value, str):
+    if not isinstance(value, str) or OTHER_BASE.fullmatch(value):
         return False
     try:
         meant = yaml.safe_load(value)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from stressbed.config.words import KEY, Place, Spelled
+from stressbed.config.words import KEY, OTHER_BASE, Place, Spelled
 from stressbed.errors import ConfigError
 
 try:
@@ -87,10 +86,6 @@ def read_mapping(path: str | Path, what: str = "config file") -> Spelled:
     return Spelled(content, spelling)
 
 
-_OTHER_BASE = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
-"""Numbers that YAML 1.1 reads to the base 8 or 60: nobody means these."""
-
-
 class _OtherBaseError(yaml.YAMLError):
     pass
 
@@ -121,7 +116,7 @@ def _spelled(
     inside = above | {id(node)}
     if isinstance(node, yaml.ScalarNode):
         kind = node.tag.rsplit(":", 1)[-1]
-        if kind in {"int", "float"} and _OTHER_BASE.fullmatch(node.value):
+        if kind in {"int", "float"} and OTHER_BASE.fullmatch(node.value):
             raise _OtherBaseError(
                 f"line {node.start_mark.line + 1}: YAML reads {node.value} as the number "
                 f"{loader.construct_object(node)}"

@@ -185,3 +185,42 @@ def test_a_gguf_file_says_its_context_in_its_head(tmp_path: Path) -> None:
     assert said(entry, tmp_path / "cat.yaml") == [
         "context 2049 is more than the model's 2048 positions (m.gguf)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("files", "wrong"),
+    [
+        ({}, "this folder holds no model"),
+        ({"model.safetensors": "x"}, "this folder holds no model"),
+        ({"config.json": "{nope"}, "config.json cannot be read"),
+        ({"config.json": "{}", "modules.json": "["}, "modules.json cannot be read"),
+        ({"config.json": "{}"}, ""),
+    ],
+)
+def test_a_folder_without_a_model_is_told_before_any_work(
+    tmp_path: Path, files: dict[str, str], wrong: str
+) -> None:
+    (tmp_path / "m").mkdir()
+    for name, content in files.items():
+        (tmp_path / "m" / name).write_text(content)
+    embedder = EmbedderEntry(id="e", backend="sentence-transformers", model="./m")
+    generator = GeneratorEntry(id="g", engine="transformers", model="./m")
+    for entry in (embedder, generator):
+        found = [what for what in said(entry, tmp_path / "c.yaml") if "limits" not in what]
+        assert [what.startswith(wrong) for what in found] == [True] * bool(wrong)
+
+
+def test_a_file_that_is_no_model_is_none(tmp_path: Path) -> None:
+    (tmp_path / "m").write_text("x")
+    entry = EmbedderEntry(id="e", backend="sentence-transformers", model="./m")
+    assert said(entry, tmp_path / "c.yaml") == ["this folder holds no model"]
+
+
+def test_a_key_that_is_not_set_is_warned_of_on_this_machine_too(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EP_KEY", raising=False)
+    url = "http://localhost:8/v1"
+    entry = EmbedderEntry(id="e", backend="openai", model="m", base_url=url, api_key_env="EP_KEY")
+    assert said(entry, tmp_path / "c.yaml") == []
+    assert "set the environment variable EP_KEY" in caplog.text

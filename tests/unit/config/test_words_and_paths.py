@@ -188,10 +188,28 @@ def test_nested_values_of_the_command_line_are_numbers(tmp_path):
     assert plan.config.human is None
 
 
-@pytest.mark.parametrize(("given", "halves"), [([], "50"), (["analysis"], "fifty"), (["analysis"], "5.5")])
+@pytest.mark.parametrize(
+    ("given", "halves"),
+    [([], "50"), *((["analysis"], word) for word in ("fifty", "5.5", "0120", "1:30", "1e2"))],
+)
 def test_what_is_no_number_or_stands_in_a_file_is_none(tmp_path, given, halves):
     with pytest.raises(Problems, match=r"Input should be a valid integer"):
         load_run(run_of(tmp_path, analysis={"halves": halves}), base=ROOT, given=given)
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (1000.0, "do: it was read as the number 1000.0: write run='\"...\"', with both kinds of quotes"),
+        (12, "do: it was read as the number 12: write run="),
+        ("1:30", "got '1:30'"),
+    ],
+)
+def test_a_number_of_the_command_line_that_should_be_a_word(tmp_path, run, said):
+    """Snakemake makes numbers of 1e3 and 012, and the shell takes quotation marks off."""
+    with pytest.raises(Problems) as error:
+        load_run(run_of(tmp_path, run=run), base=ROOT, given=["run"])
+    assert said in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -358,6 +376,10 @@ def test_the_check_asks_mteb_what_a_job_would_ask_it(tmp_path, monkeypatch, caps
     third = {**entry, "id": "third", "task": "STSBenchmark", "splits": ["tset"]}
     setup.entries["datasets"] += [entry, third]
     setup.run["datasets"] = ["hub", "other", "third"]
+    setup.entries["embedders"].append(
+        {"id": "unknown", "backend": "mteb", "model": "intfloat/e5-smal-v2", "revision": "1"}
+    )
+    setup.run["embedders"] = [*setup.run["embedders"], "unknown"]
     setup.load()
     run = {**setup.run, "results": str(tmp_path / "r"), "catalogue": [str(tmp_path / "mine.yaml")]}
     (tmp_path / "run.yaml").write_text(yaml.safe_dump(run), encoding="utf-8")
@@ -367,3 +389,5 @@ def test_the_check_asks_mteb_what_a_job_would_ask_it(tmp_path, monkeypatch, caps
     assert "the task has no subset 'defualt'" in said
     assert "has no task 'STSBenchmrk'" in said
     assert "mteb does not evaluate the split 'tset'" in said
+    assert "mteb has no loader for 'intfloat/e5-smal-v2'" in said
+    assert "did you mean 'intfloat/e5-small-v2'" in said
