@@ -72,12 +72,8 @@ def _quoted(place: Place, value: Any, kind: str, spelling: Mapping[Place, str]) 
         return f"YAML reads {words} as {_said(value)}: write '{words.split(',')[0]}' in quotes{also}"
     if value is None:
         return "YAML reads an empty value, null and ~ as nothing: give a value; such a word stands in quotes"
-    # Files say how a value was written: this one stands on the command line; the shell takes its quotes.
-    return f"it was read as {_said(value)}: write {_dotted(place)}='\"...\"', with both kinds of quotes"
-
-
-def _dotted(place: Place) -> str:
-    return ".".join(map(str, place))
+    # Files say how a value was written: this one stands on the command line, where Snakemake takes quotes off.
+    return f"it was read as {_said(value)}: write such a word in quotes into a run config, or take another"
 
 
 def _no_number(place: Place, value: Any, spelling: Mapping[Place, str]) -> str:

@@ -200,13 +200,13 @@ def test_what_is_no_number_or_stands_in_a_file_is_none(tmp_path, given, halves):
 @pytest.mark.parametrize(
     ("run", "said"),
     [
-        (1000.0, "do: it was read as the number 1000.0: write run='\"...\"', with both kinds of quotes"),
-        (12, "do: it was read as the number 12: write run="),
+        (1000.0, "do: it was read as the number 1000.0: write such a word in quotes into a run config"),
+        (12, "do: it was read as the number 12: write such a word in quotes"),
         ("1:30", "got '1:30'"),
     ],
 )
 def test_a_number_of_the_command_line_that_should_be_a_word(tmp_path, run, said):
-    """Snakemake makes numbers of 1e3 and 012, and the shell takes quotation marks off."""
+    """Snakemake makes numbers of 1e3 and 012, whatever quotation marks are around them."""
     with pytest.raises(Problems) as error:
         load_run(run_of(tmp_path, run=run), base=ROOT, given=["run"])
     assert said in str(error.value)
