@@ -72,7 +72,7 @@ def _quoted(place: Place, value: Any, kind: str, spelling: Mapping[Place, str]) 
         return f"YAML reads {words} as {_said(value)}: write '{words.split(',')[0]}' in quotes{also}"
     if value is None:
         return "YAML reads an empty value, null and ~ as nothing: give a value; such a word stands in quotes"
-    # Files say how a value was written: this one stands on the command line, where Snakemake takes quotes off.
+    # Files say how a value was written: this one is of the command line, where Snakemake strips quotes.
     return f"it was read as {_said(value)}: write such a word in quotes into a run config, or take another"
 
 
