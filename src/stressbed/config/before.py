@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from stressbed.config.values import given_path
 from stressbed.config.yamlfile import read_mapping
@@ -68,13 +70,14 @@ def look_at_config_files() -> None:
     """End the process with a message if the command line or a config file on it cannot be read.
 
     Raises:
-        SystemExit: A setting is no KEY=VALUE, a folder would be called `~`, or a file is missing, no file,
-            not UTF-8 or not YAML.
+        SystemExit: A setting is no KEY=VALUE, a folder would be called `~`, Snakemake's cache cannot be
+            written, or a file is missing, no file, not UTF-8 or not YAML.
     """
     argv = sys.argv[1:]
     try:
         for problem in wrong_settings(argv):
             raise problem
+        _writable_cache()
         for option, names in (("--directory", words_of(argv, FOLDERS)), ("--configfile", config_files(argv))):
             for name in names:
                 _as_written(name, option)
@@ -82,6 +85,18 @@ def look_at_config_files() -> None:
             read_mapping(name, "run config")
     except ConfigError as error:
         sys.exit(f"\n{error}\n")
+
+
+def _writable_cache() -> None:
+    """Refuse a home folder in which Snakemake cannot make its cache: it would end with a traceback."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "snakemake"
+    there = next(p for p in (folder, *folder.absolute().parents) if p.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"Snakemake cannot keep its cache: {there} cannot be written",
+            where=str(folder),
+            do="export XDG_CACHE_HOME=... with a folder that can be written",
+        )
 
 
 def _as_written(name: str, option: str) -> None:

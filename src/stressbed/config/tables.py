@@ -277,7 +277,7 @@ def _check_header(columns: list[str], path: Path, delimiter: str) -> None:
     if twice:
         raise DataError(f"the column {twice[0]!r} stands twice in the header", where=f"{path}, line 1")
     name = {",": "commas", "\t": "tabs"}[delimiter]
-    if len(columns) == 1 and any(mark in columns[0] for mark in ";\t," if mark != delimiter):
+    if len(columns) == 1 and any(mark in columns[0] for mark in ";\t,|" if mark != delimiter):
         raise DataError(
             f"the columns are not separated by {name}",
             where=f"{path}, line 1",

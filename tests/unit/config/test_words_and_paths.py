@@ -340,6 +340,20 @@ def test_the_commands_know_the_home_folder(tmp_path, monkeypatch, capsys):
     assert f"{tmp_path}/run.yaml: no problem found; 2 cells" in capsys.readouterr().out
 
 
+def test_a_home_in_which_snakemake_keeps_no_cache_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["snakemake", "-n"])
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    (tmp_path / "home").mkdir()
+    look_at_config_files()
+    monkeypatch.setattr(os, "access", lambda place, mode: tmp_path / "home" != Path(place))
+    with pytest.raises(SystemExit, match="export XDG_CACHE_HOME=") as error:
+        look_at_config_files()
+    assert f"{tmp_path}/home cannot be written" in str(error.value)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    look_at_config_files()
+
+
 def test_snakemake_takes_them_as_they_are_meant(tmp_path):
     """One dry run and one setting that it cannot read, by the real program."""
     (folder,) = FAILING.glob("18-*")
