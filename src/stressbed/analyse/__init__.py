@@ -1,6 +1,6 @@
 """From tidy tables to result tables: pure functions, and one that reads and writes files."""
 
-VERSION = "8"
+VERSION = "9"
 
 SUFFIXES = ("csv", "md", "tex")
 

@@ -1,3 +1,3 @@
 """From cells to tidy tables: `scores.parquet` and `items.parquet`."""
 
-VERSION = "4"
+VERSION = "5"

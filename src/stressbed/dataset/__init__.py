@@ -1,3 +1,3 @@
 """Freeze datasets, thaw them as mteb tasks, list what is embedded, put new texts in place."""
 
-VERSION = "2"
+VERSION = "3"

@@ -1,3 +1,3 @@
 """embed stage."""
 
-VERSION = "2"
+VERSION = "3"

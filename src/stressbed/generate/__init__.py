@@ -1,3 +1,3 @@
 """generate: plan the requests of a dataset and a generator, ask each once, keep the answers."""
 
-VERSION = "2"
+VERSION = "3"

@@ -1,6 +1,6 @@
 """Ratings by people: sheets out, ratings in, agreement, label preservation, drift."""
 
-VERSION = "2"
+VERSION = "3"
 
 SHEET_FILES = ("items.parquet", "manifest.json", "README.txt")
 """What the export writes beside the folder `sheets`."""

@@ -1,3 +1,3 @@
 """transform stage."""
 
-VERSION = "4"
+VERSION = "5"
