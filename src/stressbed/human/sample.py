@@ -109,7 +109,7 @@ def names(path: Path) -> tuple[str, str]:
 
 def is_pooled(entry: TransformationEntry) -> bool:
     """Return whether the transformation writes in a drawn language."""
-    return entry.draw != "none" and entry.steps[-1].language == "target"
+    return entry.steps[-1].language == "target"
 
 
 def groups_of(ids: Iterable[str], transformations: Mapping[str, TransformationEntry]) -> dict[str, list[str]]:

@@ -138,6 +138,26 @@ def test_translations_are_pooled_and_stratified(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("asked", "drawn"),
+    [(3, [1, 1, 1]), (5, [2, 2, 1]), (30, [2, 12, 16]), (54, [2, 12, 40]), (60, [2, 12, 40])],
+)
+def test_what_a_language_lacks_is_taken_from_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, asked: int, drawn: list[int]
+) -> None:
+    """In rounds: of 30 first 10 each where there are so many, then half of what is missing, then the rest."""
+    sizes = {"arb-Arab": 2, "deu-Latn": 12, "tur-Latn": 40}
+    languages = [tag for tag, n in sizes.items() for _ in range(n)]
+    rows = [r | {"target_language": tag} for r, tag in zip(plain(54), languages, strict=True)]
+    path = rewrites(tmp_path, "d", "cross_translation", rows)
+    study = HumanStudy(per_transformation=asked)
+    items = draw_items([path], study=study, transformations=entries())
+    assert items["target_language"].value_counts().reindex(list(sizes)).tolist() == drawn
+    short = f"cross_translation: 54 rewrites to rate instead of {asked}: there are no more"
+    assert (short in caplog.text) == (asked > 54)
+    assert ("rewrites to rate instead" in caplog.text) == (asked > 54)
+
+
 def test_groups_are_the_shipped_transformations() -> None:
     found = groups_of(["cross_translation", "translation", "backtranslation"], entries())
     assert found == {

@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 from statistics import fmean, stdev
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,11 +19,14 @@ from stressbed.analyse.names import Names
 from stressbed.config.entries import TransformationEntry
 from stressbed.config.model import HumanStudy, LabelPreservation
 from stressbed.errors import Problems
+from stressbed.fingerprint import text_digest
 from stressbed.human import study as studies
 from stressbed.human.drift import cosine
 from stressbed.human.export import export
 from stressbed.human.ratings import read_ratings
 from stressbed.human.sheets import as_text
+from stressbed.stats.bootstrap import mean_interval
+from stressbed.stats.units import Units, shared_units
 
 CATALOGUE = Path(__file__).parents[3] / "config/catalogue/transformations.yaml"
 CHOSEN = ("paraphrasing", "style_change", "expansion", "translation", "cross_translation")
@@ -37,7 +41,7 @@ NAMES = Names(
 STUDY = HumanStudy(
     per_transformation=7, seed=3, raters=2, threshold=3.4, resamples=200,
     label_preservation=LabelPreservation(
-        dataset="sts", transformations=["translation", "paraphrasing"], pairs=6, raters=1
+        dataset="sts", transformations=["translation", "paraphrasing"], pairs=8, raters=1
     ),
 )  # fmt: skip
 SOURCES = ("eng-Latn", "deu-Latn")
@@ -104,7 +108,9 @@ def rated(items: pd.DataFrame, folder: Path) -> list[Path]:
             )
             quality = max(1, min(5, round(mean + rng.choice([-1, 0, 0, 0, 1, 1]))))
             row = {"item_id": item["item_id"], "quality": "", "fluency": "", "similarity": ""}
-            if item["kind"] == "similarity":
+            if item["kind"] == "similarity" and i % 13 == k:
+                pass  # of a pair, one form is rated by fewer than the other
+            elif item["kind"] == "similarity":
                 said = round(item["gold"] + rng.choice([-1, 0, 0, 1, 2]))
                 row["similarity"] = str(max(0, min(5, said)))
             elif i % 5 != k:
@@ -214,6 +220,44 @@ def test_label_preservation_is_that_of_plain_loops(analysed):
             len(mine),
             len({k[2] for k in chosen}),
         )
+
+
+def test_intervals_are_over_pairs_whatever_their_number_of_raters(analysed):
+    folder, items, ratings, _ = analysed
+    tables = [pd.read_csv(folder / f"done/tables/label_preservation{end}.csv") for end in ("", "_pairs")]
+    first, second = (t[t["target_language"] == "all"].set_index("transformation") for t in tables)
+    similar = ratings[ratings["criterion"] == "similarity"].set_index(["item_id", "rater"])["rating"]
+    for transformation in ("translation", "paraphrasing"):
+        held = items[(items["kind"] == "similarity") & (items["transformation"] == transformation)]
+        ids = {(i["pair_id"], i["form"]): i for i in held.to_dict("records")}
+        values: dict[tuple, list] = {}
+        texts = []
+        for pair in sorted({p for p, _ in ids}):
+            forms = [ids[pair, form] for form in ("original", "rewritten")]
+            given = [[similar.get((f["item_id"], r)) for f in forms] for r in ("ann", "bob", "cleo")]
+            both = [g for g in given if None not in g]
+            before, after = (fmean(side) for side in zip(*both, strict=True))
+            gold = forms[0]["gold"]
+            for what, value in (
+                (("preservation",), fmean(abs(a - b) for a, b in both)),
+                (("pairs", "rewritten", "original"), abs(after - before)),
+                (("pairs", "rewritten", "gold"), abs(after - gold)),
+                (("pairs", "original", "gold"), abs(before - gold)),
+            ):
+                values.setdefault(what, []).append(value)
+            texts.append([forms[0]["text1"], forms[0]["text2"]])
+        units = Units.of(shared_units(texts))
+        for (table, *columns), of_pairs in values.items():
+            chance = int(text_digest(table, transformation, *columns)[:16], 16)
+            expected = mean_interval(
+                np.array(of_pairs), resamples=200, rng=np.random.default_rng(chance), units=units
+            )
+            name = "_".join([*columns, ""])
+            row = (second if columns else first).loc[transformation]
+            mad = "mad_" if not columns else ""
+            found = row[[f"{name}{mad}low", f"{name}{mad}high", "n_resampled"]].tolist()
+            assert found == pytest.approx([expected.low, expected.high, units.n], abs=1e-6)
+            assert expected.low < expected.high
 
 
 def test_gold_scores_go_from_the_datasets_scale_to_0_to_5(analysed):
