@@ -126,8 +126,8 @@ def embed(
         unique=len(keys),
         reused=len(keys) - done.encoded,
         encoded=done.encoded,
-        seconds=round(time.perf_counter() - started, 3),
-        encode_seconds=round(done.seconds, 3),
+        seconds=time.perf_counter() - started,
+        encode_seconds=done.seconds,
         dimension=dimension,
         peak_batch=done.peak_batch,
     )

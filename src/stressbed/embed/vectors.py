@@ -110,7 +110,7 @@ class VectorStore:
         wanted = np.asarray(keys, dtype=KEY_DTYPE)
         known, positions, _, _ = self._tables()
         if not len(known) or not len(wanted):
-            return np.full(len(wanted), -1, dtype=np.int64)
+            return np.full(len(wanted), -1)
         at = np.searchsorted(known, wanted)
         at[at == len(known)] = 0
         return np.where(known[at] == wanted, positions[at], -1)

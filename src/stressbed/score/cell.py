@@ -131,7 +131,7 @@ def body(
     manifest: Mapping[str, Any],
     facts: VariantFacts,
     embedder: str,
-    lexical: bool = False,
+    lexical: bool,
 ) -> dict[str, Any]:
     """Return a cell's record without coordinates and provenance, for the present main score.
 
@@ -241,17 +241,11 @@ def _score_of(of: Mapping[str, Any], main: str, manifest: Mapping[str, Any]) -> 
     return _Score(of, of["metrics"][main], "")
 
 
-def _mean(scores: Sequence[_Score]) -> float | None:
-    """Return the mean over splits and subsets in points of 100, as mteb aggregates.
-
-    None if there is none, or if one of them has no score.
-    """
+def _mean(scores: Sequence[_Score]) -> float:
+    """Return the mean over splits and subsets, all of them scored, in points of 100, as mteb aggregates."""
     import numpy as np
 
-    mains = [s.main for s in scores]
-    if not mains or None in mains:
-        return None
-    return float(np.mean(mains)) * 100  # type: ignore[arg-type]
+    return float(np.mean([s.main for s in scores])) * 100
 
 
 def _subset(found: _Score, manifest: Mapping[str, Any], matched: _Score | None) -> dict[str, Any]:

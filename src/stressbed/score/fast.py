@@ -203,7 +203,7 @@ def by_pattern(lrap: Callable[..., float]) -> Callable[..., float]:
         rows = np.hstack([y_true, y_score])
         patterns, pattern_of = np.unique(rows, axis=0, return_inverse=True)
         width = y_true.shape[1]
-        if width < 2 or 2 * len(patterns) > len(rows):
+        if 2 * len(patterns) > len(rows):
             return lrap(y_true, y_score)
         values = np.array([lrap(p[None, :width].astype(int), p[None, width:]) for p in patterns])
         # Added up one after the other, as scikit-learn does: numpy's sum would round otherwise.

@@ -199,9 +199,9 @@ def points(observed: Observed, outcome: Outcome) -> pd.DataFrame:
             "generator": g, "mean": m.estimate, "low": m.low, "high": m.high, "letters": outcome.letters[g],
             **{f"judge {j}": pooled.loc[j, g] for j in observed.judges},
         }
-        for g, m in outcome.means.items()
+        for g, m in sorted(outcome.means.items(), key=lambda of: -of[1].estimate)
     ]  # fmt: skip
-    return pd.DataFrame(rows).sort_values("mean", ascending=False, kind="stable", ignore_index=True)
+    return pd.DataFrame(rows)
 
 
 def winner(outcome: Outcome, *, errors: Mapping[str, float], names: Names, n: int) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def screen(
     rates = screening(counts)
     known = dict(zip(rates["generator"], rates["total"], strict=True))
     for generator in transforms:
-        if not known.get(generator, float("nan")) >= 0:
+        if pd.isna(known.get(generator)):
             raise DataError(
                 f"the candidate {generator!r} has rewritten no text",
                 where="screening",

@@ -7,11 +7,13 @@ import random
 
 import pyarrow.parquet as pq
 import pytest
-from fabricate import cell_record, cells_of, make_plan, part, path_of, write_cell
+from fabricate import cell_record, cells_of, make_plan, part, path_of, write_cell, write_transforms
 
 from stressbed.collect.cells import collect, joined
 from stressbed.collect.drifts import cosines
 from stressbed.collect.items import item_rows, item_values
+from stressbed.collect.rewrites import rewrite_examples
+from stressbed.fingerprint import text_digest
 from stressbed.paths import Cell, Variant
 
 PLACES = [(s, p) for s in ("de", "en") for p in ("test", "validation")]
@@ -174,17 +176,17 @@ def test_gold_is_of_the_subset_and_split_and_of_pairs_alone():
             "unit": unit,
             "metric": "m",
             "ids": None,
-            "values": [0.5, float("inf"), 0.25],
+            "values": [0.5, float("inf"), 0.25, None],
         }
         for s, p in PLACES
         for unit in ("pair", "query")
     ]
-    golds = {place: {str(i): 10.0 * n + i for i in range(3)} for n, place in enumerate(PLACES)}
+    golds = {place: {str(i): 10.0 * n + i for i in range(4)} for n, place in enumerate(PLACES)}
     rows = item_rows("r", cell, {"items": blocks}, {}, golds=golds).to_pylist()
     for row in rows:
         n = PLACES.index((row["subset"], row["split"]))
         assert row["gold"] == (10.0 * n + int(row["item"]) if row["unit"] == "pair" else None)
-        assert row["value"] == {"0": 0.5, "1": None, "2": 0.25}[row["item"]]
+        assert row["value"] == {"0": 0.5, "1": None, "2": 0.25, "3": None}[row["item"]]
         assert row["original"] is None
 
 
@@ -276,6 +278,40 @@ def test_a_subset_that_a_file_lacks_is_missing(tmp_path):
         "the cell's file does not hold this subset",
     )
     assert (rows["c"]["score"], rows["c"]["original"]) == (33.0, None)
+
+
+def test_an_example_is_the_text_of_the_smallest_hash(tmp_path):
+    """Of each generator, transformation and language, over datasets and seeds; some have no language."""
+    plan = make_plan(
+        tmp_path, transformations=("expansion", "translation"), seeds=(1, 4), generators=("g", "h")
+    )
+    files, best = [], {}
+    for dataset in plan.config.datasets:
+        for v in plan.rewrites:
+            rows = []
+            for i in range(9):
+                spoken = (None, "deu-Latn", "fra-Latn")[i % 3] if v.transformation == "translation" else "x"
+                told = {
+                    "text_id": 3 * i, "source_language": f"source {i}", "original": f"{dataset} {i}",
+                    "text": f"{v} {i}", "outcome": ("ok", "flagged")[i % 2],
+                }  # fmt: skip
+                rows.append({**told, "target_language": spoken, "empty": i > 2, "runaway": i % 2 == 1})
+                key = (v.generator, v.transformation, spoken or "")
+                rank = text_digest("example", "11", *key, dataset, str(v.seed), str(3 * i))
+                flags = ["runaway"] * (i % 2) if i < 3 else ["empty", *["runaway"] * (i % 2)]
+                whole = {"dataset": dataset, "seed": v.seed, **told, "flags": ", ".join(flags)}
+                best[key] = min(best.get(key, (rank, whole)), (rank, whole), key=lambda b: b[0])
+            files.append(write_transforms(plan, dataset, v, rows))
+    expected = [
+        {**dict(zip(("generator", "transformation", "language"), key, strict=True)), **best[key][1]}
+        for key in sorted(best)
+    ]
+    found = rewrite_examples(files, seed=11)
+    assert found.to_dict("records") == expected
+    assert list(found) == [
+        "generator", "transformation", "language", "dataset", "seed", "text_id", "source_language",
+        "original", "text", "outcome", "flags",
+    ]  # fmt: skip
 
 
 def test_languages_are_joined_in_order_once():

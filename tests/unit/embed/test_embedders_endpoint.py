@@ -201,7 +201,9 @@ def test_a_distant_host_is_pointed_out(entry_of, caplog) -> None:
     with caplog.at_level("WARNING", logger="stressbed"):
         assert m._connection._client is not None
     assert "leave this machine: they are sent to embeddings.example" in caplog.text
+    client = m._connection._client
     m.close()
+    assert client.is_closed
 
 
 def test_an_endpoint_needs_an_address(entry_of) -> None:

@@ -122,10 +122,36 @@ def test_a_pooling_that_does_not_exist_is_refused(minilm) -> None:
 def test_a_model_that_is_not_there_is_an_error_without_a_network(entry_of, monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr(socket.socket, "connect", _no_network)
-    with pytest.raises(EmbedError, match=r"cannot be loaded[\s\S]*nobody/nothing[\s\S]*prefetch"):
+    with pytest.raises(EmbedError, match=NOT_LOADED):
         opened(entry_of("sentence-transformers", model="nobody/nothing")).encode(
             ["a"], role="none", manifest=MANIFEST
         )
+
+
+NOT_LOADED = (
+    r"cannot be loaded[\s\S]*where: embedder 'sentence-transformers', nobody/nothing\n[\s\S]*prefetch"
+)
+
+
+@pytest.mark.parametrize("model", ["/nowhere/m", "./m", "~/nowhere-to-be-found", "package:json/m"])
+def test_a_folder_that_is_not_there_is_never_sought_on_the_hub(entry_of, tmp_path, model) -> None:
+    found = open_embedder(
+        entry_of("sentence-transformers", model=model), catalogue_folder=tmp_path, fit_texts=list
+    )
+    said = r"folder does not exist[\s\S]*where: embedder 'sentence-transformers', key 'model': /"
+    with pytest.raises(EmbedError, match=said):
+        found.encode(["a"], role="none", manifest=MANIFEST)
+
+
+@pytest.mark.parametrize("backend", ["sentence-transformers", "mteb", "random"])
+@pytest.mark.parametrize("gpus", [None, 1, 2])
+def test_a_model_is_shared_among_several_gpus_only(entry_of, backend, gpus) -> None:
+    """Drawn numbers need no GPU."""
+    found = opened(entry_of(backend, gpus_per_job=gpus))
+    shared = gpus == 2 and backend != "random"
+    assert (type(found).__name__ == "ShardedEmbedder") == shared
+    if shared:
+        assert (found._gpus, found._where) == (2, f"embedder '{backend}'")
 
 
 def _no_network(*_args: Any, **_more: Any) -> Any:
@@ -244,7 +270,8 @@ def test_the_task_stands_in_the_key_of_a_registered_model(entry_of) -> None:
     [
         (
             {"model": "intfloat/multilingual-e5-smal"},
-            r"no loader for[\s\S]*did you mean 'intfloat/multilingual-e5-small'",
+            r"no loader for[\s\S]*where: embedder 'mteb', key 'model'\n"
+            r"[\s\S]*did you mean 'intfloat/multilingual-e5-small'",
         ),
         ({"model": "intfloat/multilingual-e5-small", "revision": "abc"}, r"revision[\s\S]*that mteb pins"),
         ({"model": "nvidia/NV-Embed-v2"}, r"runs code that comes with it[\s\S]*trust_remote_code: true"),

@@ -106,6 +106,7 @@ def test_pickled_rows_are_never_loaded(tmp_path: Path) -> None:
         (keys_of(2), rows_of(3), "2 keys came with vectors"),
         (keys_of(1) * 2, rows_of(2), "comes twice"),
         (["short"], rows_of(1), "32 digits"),
+        ([*keys_of(1), "short"], rows_of(2), "32 digits"),
         (keys_of(1), rows_of(1, 4), "4 dimensions"),
         (keys_of(1), np.full((1, 3), np.nan, np.float32), "NaN"),
     ],

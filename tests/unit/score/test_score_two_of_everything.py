@@ -10,9 +10,11 @@ import pytest
 from approved import approve
 from eq_chain import ORIGINAL, Chain
 
+from stressbed import embed
 from stressbed.config.entries import EmbedderEntry
+from stressbed.score import cell as cells
 from stressbed.score.cell import body
-from stressbed.score.items import f1_of_each
+from stressbed.score.items import Evaluated, _watch_clustering, f1_of_each
 from stressbed.score.variant import VariantFacts
 
 ENTRY = EmbedderEntry(
@@ -99,11 +101,11 @@ ITEMS = [
 ]
 
 
-def made(found=FOUND, matched=MATCHED, facts=FACTS, *, vectors=9, zero=2, **more):
+def made(found=FOUND, matched=MATCHED, facts=FACTS, *, vectors=9, zero=2, lexical=False):
     evaluation = {
         "subsets": found, "matched": matched, "items": ITEMS, "vectors": vectors, "zero_vectors": zero,
     }  # fmt: skip
-    return body(evaluation, manifest=MANIFEST, facts=facts, embedder="e", **more)
+    return body(evaluation, manifest=MANIFEST, facts=facts, embedder="e", lexical=lexical)
 
 
 def test_a_record_adds_up_its_parts():
@@ -176,6 +178,32 @@ def test_vectors_that_are_all_zero_say_nothing_of_a_model(zero, lexical, origina
     record = made(facts=facts, zero=zero, lexical=lexical)
     assert record["status"] == status
     assert ("every vector of e is zero" in record["error"]) == (status == "failed")
+
+
+def test_experiments_of_clustering_are_those_of_each_score():
+    """By level of the labels they are put together; what mteb gives no experiments of is one value."""
+    scores = {
+        "v_measure": 0.5, "v_measures": {"Level 0": [0.25, 0.5], "Level 1": [0.75]}, "main_score": 0.5,
+        "v_measure_std": 0.125, "nmi": 1, "nmi_scores": [0.5, 1.5], "ari": 0.375, "exact": True, "seed": "4",
+    }  # fmt: skip
+    (items,) = _watch_clustering(None)(Evaluated(scores, 17)).items
+    expected = {"v_measure": (0.25, 0.5, 0.75), "nmi": (0.5, 1.5), "ari": (0.375,)}
+    assert (items.unit, items.ids, items.values) == ("experiment", None, expected)
+    assert _watch_clustering(None)(Evaluated(scores, 17)).n_items == 17
+
+
+def test_cells_that_earlier_runs_stored_are_found_again(monkeypatch):
+    """Who renames what a fingerprint is made of has every cell scored anew: then the version must rise."""
+    monkeypatch.setattr(cells, "VERSION", "1")
+    monkeypatch.setattr(embed, "VERSION", "2")
+    manifest = {
+        "content_hash": "c", "main_score": "m", "subsets": ["s", "t"], "splits": ["test"],
+        "stage_version": "3",
+    }  # fmt: skip
+    embedding = {"fitted_on": "f", "contexts": {"query": "Find: ", "none": ""}, "similarity": "dot"}
+    assert cells.fingerprint(manifest, FACTS, "e", embedding) == "3f1d511e6a437e9c9f915f004bf21223"
+    del manifest["stage_version"], embedding["fitted_on"]
+    assert cells.fingerprint(manifest, FACTS, "e", embedding) == "c603fcf705d4374512587de39cd8dc87"
 
 
 def test_the_f1_of_a_sentence_falls_where_others_find_its_translation_too():

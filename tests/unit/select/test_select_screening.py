@@ -95,6 +95,8 @@ def test_a_transformation_without_texts_does_not_count(tmp_path):
 def test_equal_totals_keep_the_order_of_the_candidates():
     rates = pd.DataFrame({"generator": ["z", "y", "x"], "total": [0.1 + 0.2, 0.3, 0.1]})
     assert shortlist(rates, 2) == ("x", "z")
+    many = pd.DataFrame({"generator": [f"g{i}" for i in range(60)], "total": [i % 2 for i in range(60)]})
+    assert shortlist(many, 31) == (*(f"g{i}" for i in range(0, 60, 2)), "g1")
     with pytest.raises(ValueError, match="at least one"):
         shortlist(rates, 0)
 
@@ -118,7 +120,17 @@ def test_what_is_written(tmp_path):
     assert out.read_bytes() == first
 
 
-def test_a_candidate_without_rewrites_is_an_error(tmp_path):
-    given = {**candidates(tmp_path), "d": []}
+def test_a_candidate_without_faults_is_the_best(tmp_path):
+    given = {**candidates(tmp_path), "e": [write(tmp_path, "e", "t2", 4)]}
+    given["d"] = [write(tmp_path, "d", "t1", 300, identical=2), write(tmp_path, "d", "t2", 9)]
+    out = tmp_path / "x.json"
+    assert screen(transforms=given, shortlist=2, names=NAMES, folder=tmp_path, out=out) == ["e", "d"]
+    rates = json.loads(out.read_text())["rates"]
+    assert (rates["e"]["total"], rates["d"]["total"]) == (0.0, pytest.approx(1 / 3, abs=1e-6))
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_candidate_without_rewrites_is_an_error(tmp_path, empty):
+    given = {**candidates(tmp_path), "d": [write(tmp_path, "d", "t1", 0)] if empty else []}
     with pytest.raises(DataError, match="'d' has rewritten no text"):
         screen(transforms=given, shortlist=2, names=NAMES, folder=tmp_path, out=tmp_path / "x.json")

@@ -28,6 +28,7 @@ from stressbed.transform.run import SCHEMA as TRANSFORM_SCHEMA
 GENERATORS, JUDGES = ["poor", "fair", "good"], ["poor", "fair", "good", "guest"]
 SIZES = {"longer": 13, "shorter": 6}
 NAMES = Names({}, {}, {g: g.title() for g in JUDGES}, {t: t.title() for t in SIZES}, {})
+REASONS = ("too_long", "refused", "unparsable", "filtered")
 WORTH = {"good": 0.9, "fair": 0.78, "poor": 0.3}
 
 
@@ -49,7 +50,7 @@ def made_ratings():
                             "field": f"s{side}", "position": side, "text_id": 2 * i + side,
                             "rating": None if hidden else value + (0.25 if judge == "good" else 0.0),
                             "choice": None if hidden else value,
-                            "reason": ("unparsable", "too_long")[i % 4 == 0] if hidden else "",
+                            "reason": REASONS[i % 4] if hidden else "",
                         }  # fmt: skip
 
 
@@ -169,9 +170,12 @@ def test_counts_say_what_is_missing_and_why(chosen):
             expected = [
                 len(mine), sum(r["rating"] is not None for r in mine),
                 sum(r["reason"] == "unparsable" for r in mine), sum(r["reason"] == "too_long" for r in mine),
+                sum(r["reason"] in {"refused", "filtered"} for r in mine),
                 sum((r["judge"], r["generator"]) == (judge, g) for r in kept),
             ]  # fmt: skip
-            found = counts.loc[(judge, g), ["asked", "rated", "unparsable", "too_long", "counted"]]
+            found = counts.loc[
+                (judge, g), ["asked", "rated", "unparsable", "too_long", "unanswered", "counted"]
+            ]
             assert found.tolist() == expected
 
 
@@ -275,9 +279,11 @@ def test_what_a_judge_gave_is_counted():
     found = [
         Read(4.0, 4, "", (0.5, 0.5)), Read(3.0, 3, "", None), Read(2.0, 2, "", None), Read(1.0, 1, "", None),
         Read(nan, None, "unparsable", (0.5, 0.5)), Read(nan, None, "unparsable", None),
-        Read(nan, None, "too_long", None),
+        *[Read(nan, None, "too_long", None)] * 3, Read(nan, None, "refused", None),
+        Read(nan, None, "filtered", None),
     ]  # fmt: skip
     stats = _counted(found, 5, Tally(reused=2, sent=3, tokens_in=11, tokens_out=7))
-    assert (stats.ratings, stats.unique, stats.reused, stats.sent) == (7, 5, 2, 3)
-    assert (stats.missing, stats.unparsable, stats.too_long, stats.unguided) == (3, 2, 1, 3)
+    assert (stats.ratings, stats.unique, stats.reused, stats.sent) == (11, 5, 2, 3)
+    assert (stats.missing, stats.unparsable, stats.too_long, stats.unguided) == (7, 2, 3, 3)
+    assert stats.unanswered == 2
     assert (stats.tokens_in, stats.tokens_out) == (11, 7)
