@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stressbed import embed
 from stressbed.embed import probe
 from stressbed.embed.embedders import open_embedder
 from stressbed.embed.embedders.common import normalise
 from stressbed.embed.instructions import instruction_for
 from stressbed.embed.sparse_rows import SparseRows, is_sparse
-from stressbed.embed.vectors import VectorStore
-from stressbed.fingerprint import text_digest
+from stressbed.embed.vectors import VectorStore, vector_key
+from stressbed.fingerprint import digest, text_digest
 
 DOCUMENTS = ["red fish blue fish", "one fish", "two birds sing a song of birds", "red birds", "a blue song"]
 MANIFEST = {"dataset": "d", "task": "T", "task_type": "Retrieval", "languages": {"default": ["eng-Latn"]}}
@@ -198,3 +199,22 @@ def test_what_a_job_did_is_counted(bench, entry_of) -> None:
     assert (second.peak_batch, second.encode_seconds) == (0, 0)
     assert bench.record("one")["n_strings"] == 6
     assert bench.record("one")["keys_hash"] != bench.record()["keys_hash"]
+
+
+def test_a_manifest_says_what_its_vectors_are_of(bench, entry_of, monkeypatch) -> None:
+    """Every value; it names the keys by one hash, and itself by that of all that it says."""
+    monkeypatch.setattr(embed, "VERSION", "7")
+    bench.run(entry_of("tf", dimensions=9, instructions={"query": "Find: "}), {"one": {0: "A dog"}})
+    strings = [("document", "A dog A cat sleeps."), ("document", "Dogs Dogs bark loudly.")]
+    strings += [("document", "Rain It rains."), ("document", "Sun The sun shines.")]
+    strings += [("query", "Which animal sleeps?"), ("query", "What falls from clouds?")]
+    contexts = {"none": "", "query": "Find: ", "document": ""}
+    expected = {
+        "embedder": "tf", "embedder_identity": "id-tf", "fitted_on": "", "dataset": "small",
+        "dataset_hash": "c0", "similarity": "cosine", "contexts": contexts, "dimension": 9,
+        "stage_version": "7", "variant": "g/one/1", "n_strings": 6,
+        "keys_hash": digest(sorted(vector_key(contexts[r], r, s) for r, s in strings)),
+        "texts_hash": digest([[0, "A dog"]]),
+    }  # fmt: skip
+    assert bench.record("one") == expected | {"fingerprint": digest(expected)}
+    assert bench.record()["texts_hash"] == ""

@@ -25,6 +25,8 @@ def rows_of(n: int, d: int = 3, seed: int = 0) -> np.ndarray:
 def test_key_keeps_its_parts_apart() -> None:
     assert len({vector_key("a", "b", "c"), vector_key("ab", "", "c"), vector_key("", "ab", "c")}) == 3
     assert vector_key("query: ", "query", "x") != vector_key("query: ", "document", "x")
+    # Vectors that earlier runs stored are found again.
+    assert vector_key("query: ", "query", "x") == "011a321bbe532ab63ce229e1fe801a4d"
 
 
 def test_vectors_come_back_in_the_order_asked(tmp_path: Path) -> None:
