@@ -156,15 +156,10 @@ def _stratified(candidates: pd.DataFrame, asked: int) -> pd.DataFrame:
     targets = sorted(set(candidates["target_language"]))
     left = {t: candidates[candidates["target_language"] == t] for t in targets}
     quota = dict.fromkeys(left, 0)
-    missing = asked
-    while missing > 0:
+    for _ in range(asked):
         open_ = [t for t in left if quota[t] < len(left[t])]
         if not open_:
             break
-        share, rest = divmod(missing, len(open_))
-        for number, t in enumerate(open_):
-            more = min(share + (number < rest), len(left[t]) - quota[t])
-            quota[t] += more
-            missing -= more
+        quota[min(open_, key=quota.__getitem__)] += 1
     found: pd.DataFrame = pd.concat([candidates[:0], *(left[t][: quota[t]] for t in left)])
     return found

@@ -139,23 +139,30 @@ def test_translations_are_pooled_and_stratified(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "drawn"),
-    [(3, [1, 1, 1]), (5, [2, 2, 1]), (30, [2, 12, 16]), (54, [2, 12, 40]), (60, [2, 12, 40])],
+    ("sizes", "asked", "drawn"),
+    [
+        ([2, 12, 40], 3, [1, 1, 1]),
+        ([2, 12, 40], 5, [2, 2, 1]),
+        ([2, 12, 40], 30, [2, 12, 16]),
+        ([2, 12, 40], 54, [2, 12, 40]),
+        ([2, 12, 40], 60, [2, 12, 40]),
+        ([20, 1, 20, 20], 11, [4, 1, 3, 3]),
+    ],
 )
 def test_what_a_language_lacks_is_taken_from_the_others(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, asked: int, drawn: list[int]
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, sizes: list[int], asked: int, drawn: list[int]
 ) -> None:
-    """In rounds: of 30 first 10 each where there are so many, then half of what is missing, then the rest."""
-    sizes = {"arb-Arab": 2, "deu-Latn": 12, "tur-Latn": 40}
-    languages = [tag for tag, n in sizes.items() for _ in range(n)]
-    rows = [r | {"target_language": tag} for r, tag in zip(plain(54), languages, strict=True)]
+    """One at a time from the language with the fewest so far, so that no two differ by more than one."""
+    tags = ["arb-Arab", "deu-Latn", "tur-Latn", "zho-Hans"][: len(sizes)]
+    languages = [tag for tag, n in zip(tags, sizes, strict=True) for _ in range(n)]
+    rows = [r | {"target_language": t} for r, t in zip(plain(len(languages)), languages, strict=True)]
     path = rewrites(tmp_path, "d", "cross_translation", rows)
     study = HumanStudy(per_transformation=asked)
     items = draw_items([path], study=study, transformations=entries())
-    assert items["target_language"].value_counts().reindex(list(sizes)).tolist() == drawn
-    short = f"cross_translation: 54 rewrites to rate instead of {asked}: there are no more"
-    assert (short in caplog.text) == (asked > 54)
-    assert ("rewrites to rate instead" in caplog.text) == (asked > 54)
+    assert items["target_language"].value_counts().reindex(tags).tolist() == drawn
+    short = f"cross_translation: {sum(sizes)} rewrites to rate instead of {asked}: there are no more"
+    assert (short in caplog.text) == (asked > sum(sizes))
+    assert ("rewrites to rate instead" in caplog.text) == (asked > sum(sizes))
 
 
 def test_groups_are_the_shipped_transformations() -> None:
