@@ -70,9 +70,9 @@ def _taus(x: Floats, y: Floats) -> Floats:
     for values in (x, y):
         level = levels(values)
         signs.append(np.sign(level[:, first] - level[:, second]).astype(np.int8))
-    agreeing = (signs[0] * signs[1]).sum(axis=1, dtype=np.int64)
+    agreeing = (signs[0] * signs[1]).sum(axis=1)
     # The product of the two counts is taken as float: it outgrows 64 bits for long rows.
-    untied = [np.abs(s).sum(axis=1, dtype=np.int64).astype(np.float64) for s in signs]
+    untied = [np.abs(s).sum(axis=1).astype(np.float64) for s in signs]
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = agreeing / np.sqrt(untied[0] * untied[1])
     return found

@@ -53,7 +53,7 @@ class Units:
         """Return the units of items by their names, at most two each; an item without one has its own."""
         numbers: dict[Hashable, int] = {}
         rows = [
-            [numbers.setdefault(key, len(numbers)) for key in ([("shared", u) for u in held] or [("own", i)])]
+            [numbers.setdefault(key, len(numbers)) for key in (held or [(None, i)])]
             for i, held in enumerate(names)
         ]
         if len(numbers) == len(rows) and all(len(r) == 1 for r in rows):
@@ -89,9 +89,7 @@ def shared_units(texts: Sequence[Sequence[Hashable]], *, large: float = LARGE) -
     found: list[tuple[int, ...]] = []
     for item, root in zip(shared, net, strict=True):
         whole = size[root] <= large * len(texts) or len(item) > MOST
-        keys: list[Hashable] = (
-            [] if root is None else [("net", root)] if whole else [("text", t) for t in item]
-        )
+        keys = [] if root is None else [(whole, t) for t in ([root] if whole else item)]
         found.append(tuple(numbers.setdefault(key, len(numbers)) for key in keys))
     return found
 

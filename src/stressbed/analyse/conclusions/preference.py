@@ -159,7 +159,7 @@ def _between(totals: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Pairs:
         warnings.simplefilter("ignore", DegenerateWarning)
         for a, b in pairs:
             # Rounding errors of sums are no differences, and ranks would take them for some.
-            values = (totals[a] - totals[b]).to_numpy(dtype=np.float64).round(9)
+            values = (totals[a] - totals[b]).to_numpy().round(9)
             place = hodges_lehmann(values)
             found.append(Difference(place.estimate, place.low, place.high, signed_rank(values).p))
     return _corrected(pairs, found)
@@ -195,8 +195,8 @@ def _samples(study: Study, items: pd.DataFrame, resamples: int, rng: np.random.G
         over_seeds = (
             pd.DataFrame(found.samples[mine]).groupby(named["transformation"].to_numpy()[mine]).mean()
         )
-        totals.append(with_axes(over_seeds.T, study.names)[TOTAL].to_numpy(dtype=np.float64))
-    full = study.matrix(TOTAL).iloc[0].to_numpy(dtype=np.float64)
+        totals.append(with_axes(over_seeds.T, study.names)[TOTAL].to_numpy())
+    full = study.matrix(TOTAL).iloc[0].to_numpy()
     return _Within(study.embedders, full, np.stack(totals), _basis(found), found.note)
 
 

@@ -142,7 +142,7 @@ def _loss(
             place = hodges_lehmann(losses.to_numpy(dtype=float))
         return Loss(place.estimate, place.low, place.high, f"{n} datasets", left_out)
     mean = float(losses.mean())
-    if n == 1 and lacking == 0 and len(study.datasets) == 1:
+    if len(study.datasets) == 1:
         return _within(study, embedder, transformation, mean, item_intervals)
     few = "One dataset has a score"
     if n > 1:

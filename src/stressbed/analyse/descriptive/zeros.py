@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from stressbed.analyse.names import Names
@@ -13,6 +15,7 @@ from stressbed.analyse.table import ZERO_NOTE, Table
 from stressbed.collect.schema import ALL
 
 Make = Callable[[pd.DataFrame, Names], Table]
+Flags = npt.NDArray[np.bool_]
 
 CELL = ["embedder", "dataset", "generator", "transformation", "seed"]
 
@@ -43,10 +46,10 @@ def zeros_marked(*, differences: bool) -> Callable[[Make], Make]:
     return decorate
 
 
-def on_zeros(scores: pd.DataFrame, *, differences: bool) -> pd.Series[bool]:
+def on_zeros(scores: pd.DataFrame, *, differences: bool) -> Flags:
     """Return for each row whether its cell, or the original that it is compared with, has zero vectors."""
     if "zero_vectors" not in scores.columns:
-        return pd.Series(False, index=scores.index)
+        return np.zeros(len(scores), dtype=np.bool_)
     has = scores[(scores["subset"] == ALL) & (scores["zero_vectors"].fillna(0) > 0)]
     own = _among(scores, has, CELL)
     if not differences:
@@ -54,6 +57,5 @@ def on_zeros(scores: pd.DataFrame, *, differences: bool) -> pd.Series[bool]:
     return own | _among(scores, has[has["transformation"] == "original"], ["embedder", "dataset"])
 
 
-def _among(rows: pd.DataFrame, wanted: pd.DataFrame, keys: list[str]) -> pd.Series[bool]:
-    found = pd.MultiIndex.from_frame(rows[keys]).isin(pd.MultiIndex.from_frame(wanted[keys]))
-    return pd.Series(found, index=rows.index)
+def _among(rows: pd.DataFrame, wanted: pd.DataFrame, keys: list[str]) -> Flags:
+    return pd.MultiIndex.from_frame(rows[keys]).isin(pd.MultiIndex.from_frame(wanted[keys]))

@@ -50,7 +50,7 @@ def pearson(values: Floats, gold: Floats, weights: Floats) -> Floats:
     variance_x = (x * x).T @ weights / total - mean_x**2
     variance_g = (g * g) @ weights / total - mean_g**2
     product = np.maximum(variance_x, 0) * np.maximum(variance_g, 0)
-    tiny = 1e-24 * max(float(x.var(axis=0).max(initial=0)) * float(g.var()), 1e-300)
+    tiny = 1e-24 * max(float(x.var(axis=0).max()) * float(g.var()), 1e-300)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(product > tiny, covariance / np.sqrt(product), np.nan)
 

@@ -57,7 +57,7 @@ def cells(scores: pd.DataFrame, names: Names) -> pd.DataFrame:
         _e=found["embedder"].map(list(names.embedders).index),
         _d=found["dataset"].map(list(names.datasets).index),
         _t=found["transformation"].map(list(names.transformations).index),
-    ).sort_values(["first", "second", "_e", "_d", "_t"], kind="stable", ignore_index=True)
+    ).sort_values(["first", "second", "_e", "_d", "_t"])
     return found[["first", "second", *_KEYS, "delta_first", "delta_second", "difference"]]
 
 
