@@ -1,6 +1,7 @@
 """The aggregation against plain loops that follow the definition word by word."""
 
 import math
+from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
@@ -20,6 +21,7 @@ from stressbed.analyse.descriptive.scores import (
     incomplete_cells,
 )
 from stressbed.analyse.names import Names
+from stressbed.analyse.write import to_markdown
 from stressbed.collect.schema import ALL
 from stressbed.errors import DataError
 
@@ -268,3 +270,17 @@ def test_a_metric_that_is_better_when_lower_is_refused():
     )
     with pytest.raises(DataError, match="better when lower"):
         hteb_scores(frame, names(("a",), ("x",)))
+
+
+def test_a_setting_without_a_common_dataset_has_blank_rows():
+    """`bob` lacks a cell of the second setting's only dataset."""
+    parts = {"one": "s", "two": "s", "three": "z"}
+    all_names = replace(names(("ann", "bob"), tuple(parts)), settings=parts)
+    values = {(e, d, t, s): 50.0 for e in ("ann", "bob") for d in parts for t in EIGHT for s in (1, 2)}
+    values |= {(e, d, "original", 0): 60.0 for e in ("ann", "bob") for d in parts}
+    values["bob", "three", "expansion", 2] = None
+    table = hteb_scores_common(made(values, ("ann", "bob"), tuple(parts)), all_names)
+    assert table.frame[["setting", "embedder", "hteb"]].fillna(-1).to_numpy().tolist() == [
+        ["s", "ann", 50.0], ["s", "bob", 50.0], ["z", "ann", -1.0], ["z", "bob", -1.0],
+    ]  # fmt: skip
+    assert len(to_markdown(table, all_names).split("\n")) > len(table.frame)

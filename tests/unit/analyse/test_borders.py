@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from stressbed.analyse.aggregate import any_marked, complete_datasets, paired, profile, strict_mean
-from stressbed.analyse.conclusions.lacking import dropped, unscored
+from stressbed.analyse.conclusions.lacking import dropped, no_rewrites, unscored
 from stressbed.analyse.conclusions.verdicts import Loss, ends, level, sentence
 from stressbed.analyse.names import Names, short_number
 from stressbed.analyse.remarks import outcome_of, remarks
@@ -83,7 +83,8 @@ def test_words_at_their_borders(said, words):
     [
         (999, "1K"), (999_999, "1000K"), (1_000_000, "1M"), (33_360_000, "33M"), (999_000_000, "999M"),
         (1_000_000_000, "1B"), (7_610_000_000, "7.6B"), (9_960_000_000, "10B"), (10_000_000_000, "10B"),
-        (70_600_000_000, "71B"),
+        (70_600_000_000, "71B"), (1_500, "2K"), (1_500_000, "2M"), (7_650_000_000, "7.7B"),
+        (11_500_000_000, "12B"),
     ],
 )  # fmt: skip
 def test_numbers_of_parameters_are_short(n, said):
@@ -164,6 +165,33 @@ def test_dropped_rewrites_are_a_share(n, lost, share):
     assert list(dropped(frame.assign(dropped=0, distinct_dropped=0))) == []
 
 
+def test_one_dropped_rewrite_is_not_several():
+    said = "no answer was usable, so that"
+    one = pd.DataFrame(
+        {"n_texts": [30, 70], "dropped": [1, 0], "distinct": [30, 70], "distinct_dropped": [1, 0]}
+    )
+    assert list(dropped(one)) == [
+        f"1 of 100 rewrites (1 %) is dropped: {said} its item was left out, of the original too."
+    ]
+    assert list(dropped(one.assign(dropped=[2, 3], distinct=[20, 25], distinct_dropped=[2, 0]))) == [
+        f"2 of 45 distinct rewrites (4 %) are dropped: {said} their items were left out, of the original "
+        "too. Equal texts and seeds that cannot differ counted again: 5 of 100."
+    ]
+
+
+def test_answers_that_are_no_rewrites_are_counted_by_kind():
+    frame = pd.DataFrame({"n_distinct": [600, 634], "refused": [1, 2], "echo": [0, 0], "answered": [1000, 1]})
+    assert list(no_rewrites(frame)) == [
+        "Of 1,234 distinct rewrites some look like none (one may count twice): 3 refused, 1,001 with an "
+        "answer to the question."
+    ]
+    assert list(no_rewrites(frame[["n_distinct", "echo"]])) == []
+    assert list(no_rewrites(pd.DataFrame({"n_distinct": [1], "echo": [1], "repeated": [1]}))) == [
+        "Of 1 distinct rewrite some look like none (one may count twice): 1 with words of the instruction, "
+        "1 with an answer that many different texts got."
+    ]
+
+
 @pytest.mark.parametrize(("decimals", "bold"), [(1, [0, 1]), (2, [0])])
 def test_bold_are_those_that_are_best_as_shown(decimals, bold):
     frame = pd.DataFrame({"embedder": list("abc"), "x": [70.04, 70.01, 69.9], "y": [1.0, 3.0, 2.0]})
@@ -202,7 +230,12 @@ def test_more_rows_than_a_page_has_are_a_long_table(rows, long):
 
 @pytest.mark.parametrize(
     ("widths", "spec"),
-    [((40, 3), "ll"), ((41, 3), r"p{0.70\linewidth}l"), ((41, 80), r"p{0.35\linewidth}p{0.35\linewidth}")],
+    [
+        ((40, 3), "ll"),
+        ((41, 3), r"p{0.70\linewidth}l"),
+        ((41, 40), r"p{0.70\linewidth}l"),
+        ((41, 80), r"p{0.35\linewidth}p{0.35\linewidth}"),
+    ],
 )
 def test_columns_of_sentences_are_wrapped(widths, spec):
     frame = pd.DataFrame({f"c{i}": ["x" * w] for i, w in enumerate(widths)})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,7 @@ from sklearn.metrics import average_precision_score
 
 from stressbed.analyse.items import samples as samples_module
 from stressbed.analyse.items import worst as worst_module
-from stressbed.analyse.items.intervals import item_intervals
+from stressbed.analyse.items.intervals import _coverage_note, item_intervals
 from stressbed.analyse.items.panels import blocks
 from stressbed.analyse.items.samples import NoSamplesError, item_samples
 from stressbed.analyse.items.scores import shares
@@ -179,3 +181,98 @@ def test_intervals_of_few_pairs_say_what_they_cover(n, metric, note):
     assert bool(row["note"]) == bool(note)
     assert row["n"] == n
     assert row["drop"] == pytest.approx(before - now)
+
+
+def test_subsets_weigh_the_same_whatever_their_size_and_skew():
+    """Three subsets: the mean of their means is neither their median nor that of all items."""
+    more = {c: v | {"c": [20.0 * x for x in v["a"]]} for c, v in VALUES.items()}
+    means = [100 * np.mean([np.mean(x) for x in v.values()]) for v in more.values()]
+    found, rng = drawn(means, more), np.random.default_rng(4)
+    expected = np.zeros((2, 30))
+    for subset, n in (("a", 7), ("b", 6), ("c", 7)):
+        places = rng.integers(n, size=(n, 30))
+        for k, cell in enumerate("xy"):
+            expected[k] += 100 * np.array(more[cell][subset])[places].mean(axis=0) / 3
+    assert found.scores.tolist() == pytest.approx(means)
+    assert found.samples == pytest.approx(expected)
+    assert (found.n, found.n_resampled) == (20, 20)
+
+
+def test_the_first_metric_of_the_file_is_the_one_that_counts():
+    frame = pd.concat([items(VALUES), items(VALUES).assign(metric="a", value=0.0)], ignore_index=True)
+    found = item_samples(
+        frame, cells=["y", "x"], scores=MEANS[::-1], metric="m", task_type="Retrieval", resamples=30,
+        rng=np.random.default_rng(4),
+    )  # fmt: skip
+    assert found.samples[::-1] == pytest.approx(drawn(MEANS).samples)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_sample_without_an_item_has_no_score_and_no_warning():
+    weights = np.array([[1.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+    values, gold = np.array([[1.0], [2.0], [4.0]]), np.array([1.0, 5.0, 2.0])
+    found = (
+        mean(values, weights)[0], pearson(values, gold, weights)[0],
+        GoldRanks.of(gold, weights).spearman(values[:, 0]),
+        average_precision(values[:, 0], gold > 1, weights),
+    )  # fmt: skip
+    assert [np.isnan(f).tolist() for f in found] == [[False, True]] * 4
+
+
+MEASURED = {
+    "spearman": [(9, "less than 82"), (10, 82), (19, 82), (20, None)],
+    "pearson": [
+        (9, "less than 90"), (10, 90), (19, 90), (20, 91), (39, 91), (40, 93), (199, 93), (200, None),
+    ],
+    "average precision": [
+        (9, "less than 63"), (10, 63), (19, 63), (20, 86), (39, 86), (40, 91), (199, 91), (200, 92),
+        (999, 92), (1000, None),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "covered"), [(k, n, c) for k, all_n in MEASURED.items() for n, c in all_n]
+)
+def test_each_size_of_a_dataset_has_its_own_coverage(kind, n, covered):
+    about = covered if isinstance(covered, str) else f"about {covered}"
+    said = f"with n = {n} the interval, aimed at 95 %, covers {about} % in simulations: it is too narrow"
+    assert _coverage_note(kind, n) == ("" if covered is None else said)
+
+
+def test_a_text_belongs_to_the_item_of_its_own_place():
+    """Of 128 texts whose keys are one of two each, one is the item's."""
+    rows = item_rows([0.1], [1.0], item=["i"])
+    kinds = {
+        "dataset": ("d", "e"), "generator": ("llm", "other"), "transformation": ("expansion", "another"),
+        "seed": (1, 2), "subset": ("default", "more"), "split": ("test", "dev"), "item": ("i", "j"),
+    }  # fmt: skip
+    texts = pd.DataFrame(
+        [
+            dict(zip(kinds, key, strict=True)) | {"original": "|".join(map(str, key)), "rewritten": f"{i}"}
+            for i, key in enumerate(product(*kinds.values()))
+        ]
+    ).assign(field="f", position=0, language="deu-Latn", outcome="ok", flags="")
+    table = worst_module.worst_items(
+        blocks([rows]), pd.DataFrame([score_row(10, 100)]), [texts[::-1]], names_of()
+    )
+    found = table.frame[["original_text", "rewritten_text"]].to_numpy().tolist()
+    assert found == [["d|llm|expansion|1|default|test|i", "0"]]
+
+
+def test_texts_of_two_subsets_of_one_item_are_two():
+    """The same item's id in two subsets: each has its own texts and its own loss."""
+    parts = [
+        item_rows([v], [1.0], item=["i"], subset=s, split=p)
+        for v, s, p in ((0.1, "a", "test"), (0.2, "b", "test"), (0.3, "b", "dev"))
+    ]
+    alike = {"dataset": "d", "generator": "llm", "transformation": "expansion", "seed": 1, "item": "i"}
+    alike |= {"field": "f", "position": 0, "language": "deu-Latn", "outcome": "ok", "flags": ""}
+    own = {"subset": ["b", "a", "b"], "split": ["dev", "test", "test"]}
+    own |= {"original": ["three", "one", "two"], "rewritten": ["drei", "eins", "zwei"]}
+    texts = pd.DataFrame(own | alike)
+    frame = pd.concat(parts, ignore_index=True)
+    table = worst_module.worst_items(blocks([frame]), pd.DataFrame([score_row(10, 100)]), [texts], names_of())
+    assert table.frame[["subset", "delta", "original_text", "rewritten_text"]].to_numpy().tolist() == [
+        ["a", -0.9, "one", "eins"], ["b", -0.8, "two", "zwei"], ["b", pytest.approx(-0.7), "three", "drei"],
+    ]  # fmt: skip

@@ -87,6 +87,22 @@ def test_a_list_that_is_not_whole_agrees_with_no_run(plans):
     assert over(plans["hteb-german"], "translated") == ""
 
 
+def test_a_translation_is_the_papers_by_its_language_and_who_made_it(plans, whole):
+    plan, german = plans["hteb-german"], "stsbenchmark-deu"
+    assert over(plan, "translated", whole) == "14.9 and 10.2"
+    source = plan.catalogue.datasets["stsbenchmark"]
+    assert over(changed(plan, "datasets", "stsbenchmark", revision="another"), "translated", whole) == ""
+    for update in (
+        {"languages": {"default": ["fra-Latn"]}},
+        {"translate_dataset": None, "task": source.task, "revision": source.revision},
+    ):
+        assert over(changed(plan, "datasets", german, **update), "translated", whole) == ""
+    other = plan.catalogue.datasets[german].translate_dataset.model_copy(
+        update={"generator": f"{GEMMA}-t0.7"}
+    )
+    assert over(changed(plan, "datasets", german, translate_dataset=other), "translated", whole) == ""
+
+
 def test_the_whole_grid_has_the_number_whatever_the_run_is_called(plans, whole):
     plan = plans["hteb-english"]
     assert over(plan, "drop", whole) == "8.41"
@@ -127,6 +143,21 @@ def test_other_embedders_datasets_or_generators_have_none(plans, whole):
         ("embedders", "all-minilm-l12-v2", {"backend": "sentence-transformers"}),
         ("embedders", "all-minilm-l12-v2", {"dtype": "float16"}),
         ("embedders", "all-minilm-l12-v2", {"similarity": "dot"}),
+        ("embedders", "all-minilm-l12-v2", {"pooling": "mean"}),
+        ("embedders", "all-minilm-l12-v2", {"dimensions": 64}),
+        ("embedders", "all-minilm-l12-v2", {"gguf_file": "a.gguf"}),
+        ("embedders", "all-minilm-l12-v2", {"planted": "noise"}),
+        ("embedders", "all-minilm-l12-v2", {"instructions": {"STS": "Say."}}),
+        ("datasets", "banking77", {"max_words": 100}),
+        ("datasets", "banking77", {"revision": None}),
+        ("datasets", "banking77", {"task": None}),
+        ("datasets", "banking77", {"evaluation": "own"}),
+        ("datasets", "banking77", {"splits": ["test", "train"]}),
+        ("datasets", "banking77", {"subsets": ["default", "more"]}),
+        ("generators", GEMMA, {"revision": None}),
+        ("generators", GEMMA, {"model": "org/another"}),
+        ("transformations", "translation", {"draw": "text"}),
+        ("transformations", "paraphrasing", {"axis": "length"}),
         ("generators", GEMMA, {"revision": "another"}),
         ("generators", GEMMA, {"quantization": "bitsandbytes"}),
         ("generators", GEMMA, {"engine": "fake"}),

@@ -105,6 +105,18 @@ def test_one_dataset_has_the_interval_within_it():
     )
 
 
+def test_the_interval_within_a_dataset_is_that_of_its_own_generator_embedder_and_transformation():
+    data = analysed(lambda e, d, t, s: -3.0, datasets=1)
+    others = (
+        {"generator": "other"}, {"embedder": "b"}, {"dataset": "d1"}, {"transformation": "expansion"},
+    )  # fmt: skip
+    wide = [intervals(**({"generator": "llm"} | o)).assign(low=-40.0, high=40.0, n=7) for o in others]
+    frame = pd.concat([intervals(generator="llm"), *wide], ignore_index=True)
+    row = verdicts(recommendation(data, questions=QUESTIONS, item_intervals=frame), "rewording").loc["a"]
+    assert row[["low", "high"]].tolist() == pytest.approx([-4.1, -1.4])
+    assert "over 24 queries of this dataset" in row["verdict"]
+
+
 def test_what_limits_the_intervals_is_said_once():
     data = analysed(lambda e, d, t, s: -3.0, datasets=1, seeds=(1, 2))
     noted = intervals(seeds=(1, 2), note="experiments share their data; 3 samples have no score")

@@ -127,6 +127,7 @@ def test_one_seed_has_no_spread_and_no_within():
     names = made_names(E, D)
     data = analysed(names, made_scores(names, noisy(2), seeds=(1,)))
     assert len(seed_spread(data).frame) == 0
+    assert seed_spread(data).notes == ["Spread over seeds: left out, the run has one seed."]
     assert rank_stability(data).frame.set_index("row").loc["translation", "within"] == "one seed"
 
 

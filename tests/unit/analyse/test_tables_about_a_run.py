@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from approved import approve
 from fabricate import make_plan
 
 from stressbed.analyse.conclusions.statistical_tests import COLUMNS, statistical_tests
@@ -130,6 +131,53 @@ def test_units_of_items_have_rows_of_their_own(tmp_path):
     )
     found = statistical_tests(plan, Names.of(plan), {"item_intervals": frame}).frame
     assert found[["unit", "n"]].to_numpy().tolist() == [["pair", "28 to 30"], ["query", "24"]]
+
+
+def rows(**columns):
+    """Return a table of three rows; a column of one value has it in all of them."""
+    return pd.DataFrame(columns, index=range(3))
+
+
+NAN = float("nan")
+TABLES = {
+    "shifts": rows(
+        setting=["s", "s", "z"], unit=["dataset", "dataset", "dataset_embedder"], n=[0, 19, 7],
+        p=[NAN, 0.02, 0.5], shift=[NAN, -1.0, 1.0], low=[NAN, NAN, 0.5], method=["none", "exact", "exact"],
+    ),
+    "rank_stability": rows(
+        tau_mean=[NAN, 0.5, 0.7], n_embedders=[4, 5, 5], n_datasets=[8, 8, 7], within_mean=[NAN, NAN, 0.9],
+        n_within=[0, 1, 6],
+    ),
+    "split_half": rows(median=[NAN, NAN, 0.4], halves=[40, 50, 50], n_datasets=[8, 9, 8]),
+    "axis_correlations": rows(level=["embedder", "cell", "cell"], rho=[0.1, NAN, 0.3], n=[5, 6, 7]),
+    "hteb_ranks": rows(hteb_low=[NAN, 3.0, 4.0], n_datasets=[3, 7, 7]),
+    "crosscheck": rows(difference=[NAN, 1.0, 1.0], n=[2, 30, 31]),
+    "item_intervals": rows(low=[NAN, 1.0, 2.0], unit=["query", "query", "pair"], n=[3, 40, 50]),
+    "item_causes": rows(low=[NAN, NAN, 0.1], n=[3, 4, 5]),
+    "recommendation": rows(low=[NAN, NAN, 0.1]),
+}  # fmt: skip
+"""Tables in which most statistics lack a value somewhere."""
+
+
+@pytest.mark.parametrize("datasets", [{"pairs": {}}, {"pairs": {}, "topics": {}}])
+def test_every_statistic_is_told_with_its_units_and_numbers(tmp_path, datasets):
+    plan = make_plan(tmp_path, datasets=datasets)
+    table = statistical_tests(plan, Names.of(plan), TABLES)
+    approve(f"tests/{len(datasets)}.csv", to_csv(table.frame))
+    assert statistical_tests(plan, Names.of(plan), {k: t[:0] for k, t in TABLES.items()}).frame.empty
+    numbers = {k: t.select_dtypes("float").columns for k, t in TABLES.items()}
+    blank = {k: t.assign(**dict.fromkeys(numbers[k], NAN)) for k, t in TABLES.items()}
+    assert statistical_tests(plan, Names.of(plan), blank).frame.empty
+
+
+def test_without_a_setting_all_tests_are_one_family(tmp_path):
+    plan = make_plan(tmp_path)
+    alone = TABLES["shifts"].drop(columns="setting")
+    found = statistical_tests(plan, Names.of(plan), {"shifts": alone}).frame
+    assert found["correction"].tolist() == ["Holm over 2 transformations", "none"]
+    two = pd.concat([alone, alone[1:]], ignore_index=True).assign(generator=list("gghhh"))
+    found = statistical_tests(plan, Names.of(plan), {"shifts": two}).frame
+    assert found["correction"].tolist() == ["Holm over 1 to 3 transformations", "none"]
 
 
 def test_a_selection_and_ratings_bring_their_tests():

@@ -14,6 +14,42 @@ from stressbed.analyse.write import write_table
 
 LIKE_NUMBERS = ("007", "1.50", "1e5")
 LIKE_NOTHING = ("NA", "null", "nan")
+TEXTS = {
+    "axis",
+    "became",
+    "cause",
+    "dataset",
+    "embedder",
+    "error",
+    "family",
+    "field",
+    "first",
+    "flags",
+    "generator",
+    "group",
+    "item",
+    "judge",
+    "level",
+    "method",
+    "metric",
+    "most_disruptive",
+    "note",
+    "original_text",
+    "question",
+    "reason",
+    "rewritten_text",
+    "row",
+    "second",
+    "setting",
+    "source",
+    "subset",
+    "task_type",
+    "transformation",
+    "translated",
+    "unit",
+    "verdict",
+    "within",
+}
 
 
 @pytest.mark.parametrize("ids", [LIKE_NUMBERS, LIKE_NOTHING, ("true", "false", "inf")])
@@ -24,6 +60,17 @@ def test_ids_that_look_like_something_else_stay_ids(tmp_path, ids):
     found = read_table(tmp_path / "any.csv")
     assert {c: tuple(found[c]) for c in columns} == dict.fromkeys(columns, ids)
     assert found["delta"].isna().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(("name", "language"), [("any", 1.0), ("worst_items", "1")])
+def test_columns_of_texts_and_no_others_are_read_as_texts(tmp_path, name, language):
+    frame = pd.DataFrame(
+        {c: ["1" if c in {"language", "n"} else "007", ""] for c in (*TEXTS, "language", "n")}
+    )
+    frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    found = read_table(tmp_path / f"{name}.csv")
+    assert found.loc[0].to_dict() == {**dict.fromkeys(TEXTS, "007"), "language": language, "n": 1.0}
+    assert found.loc[1].isna().all()
 
 
 @pytest.mark.parametrize("ids", [LIKE_NUMBERS, LIKE_NOTHING])

@@ -68,6 +68,18 @@ def test_a_lacking_cell_blanks_its_embedder_and_leaves_it_out_of_the_mean():
     assert any("rests on 1 of 2 embedders" in note for note in table.notes)
 
 
+def test_the_mean_over_nobody_stands_and_is_blank():
+    table = made(
+        lambda e, d, t, s: None if (d, t, s) == ("sts", "expansion", 2) else score(e, d, t, s),
+        languages={"a": frozenset({"deu"})},
+    )
+    assert table.frame["embedder"].tolist() == ["a", "b", "(all)"]
+    means = table.frame.set_index("embedder")
+    assert means.loc["(all)", ["source_original", "source_drop", "translated_drop"]].isna().all()
+    assert means["translated_drop"].tolist()[:2] == [10.0, 8.0]
+    assert "sts-deu: the mean rests on 0 of 2 embedders; others lack a cell." in table.notes
+
+
 def test_an_embedder_without_cells_on_one_side_has_no_row():
     table = made(pairs={("a", "sts"), ("b", "sts"), ("b", "sts-deu")})
     assert table.frame["embedder"].tolist() == ["b", "(all)"]

@@ -64,6 +64,13 @@ def test_both_marks_are_written_and_told_apart() -> None:
     assert r"\textsuperscript{\dag}\textsuperscript{\ddag}" in to_latex(table, all_names)
 
 
+def test_marks_follow_the_rows_in_whatever_order() -> None:
+    all_names = names(E, D)
+    shuffled = scores(paraphrasing=3).sample(frac=1, random_state=5)
+    assert marked(hteb_scores(shuffled, all_names)) == ["lexical_stylistic", "hteb", "drop"]
+    assert marked(hteb_scores(shuffled, all_names), "bob") == []
+
+
 def test_without_zero_vectors_nothing_is_marked() -> None:
     table = hteb_scores(scores(), names(E, D))
     assert table.zeros is None
