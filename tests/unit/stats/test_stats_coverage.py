@@ -15,7 +15,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-@pytest.mark.parametrize("n", [n for n in MEASURED if n > 3])
+@pytest.mark.parametrize("n", MEASURED)
 def test_the_measured_coverage_of_normal_data_is_what_theory_says(n):
     """With many resamples the interval is the mean plus or minus 1.96 s sqrt((n - 1) / n) / sqrt(n)."""
     inside = scipy_stats.t.cdf(1.96 * np.sqrt((n - 1) / n), n - 1) * 2 - 1
