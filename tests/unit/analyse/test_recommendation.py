@@ -134,6 +134,15 @@ def test_what_was_drawn_and_how_little_it_covers_stand_beside_the_interval():
     ) in found.loc["a", "verdict"]
 
 
+def test_of_seeds_with_unequal_items_the_fewest_are_said():
+    data = analysed(lambda e, d, t, s: -3.0, datasets=1, seeds=(1, 2, 3))
+    frame = intervals(seeds=(1, 2, 3), resampled="shared text of queries").assign(
+        n=[24, 21, 23], n_resampled=[8, 9, 7]
+    )
+    found = verdicts(recommendation(data, questions=QUESTIONS, item_intervals=frame), "rewording")
+    assert "over 21 queries of this dataset, drawn by 7 shared texts of queries" in found.loc["a", "verdict"]
+
+
 def test_one_dataset_without_an_interval_says_why():
     data = analysed(lambda e, d, t, s: -3.0, datasets=1)
     nothing = intervals(low=np.nan, high=np.nan, note="The score cannot be made again.")

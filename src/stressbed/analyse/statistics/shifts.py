@@ -61,7 +61,7 @@ def observations(study: Study, transformation: str, unit: str) -> Floats:
     lacking = deltas.isna().groupby("dataset").transform("any")
     kept = deltas[~lacking]
     if unit == "dataset":
-        kept = kept.groupby("dataset", sort=True).mean()
+        kept = kept.groupby("dataset").mean()
     return np.asarray(kept.to_numpy(dtype=np.float64))
 
 
