@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score
 
 from stressbed.analyse.items import samples as samples_module
 from stressbed.analyse.items import worst as worst_module
-from stressbed.analyse.items.intervals import _coverage_note, item_intervals
+from stressbed.analyse.items.intervals import item_coverage_note, item_intervals
 from stressbed.analyse.items.panels import blocks
 from stressbed.analyse.items.samples import NoSamplesError, item_samples
 from stressbed.analyse.items.scores import shares
@@ -237,7 +237,7 @@ MEASURED = {
 def test_each_size_of_a_dataset_has_its_own_coverage(kind, n, covered):
     about = covered if isinstance(covered, str) else f"about {covered}"
     said = f"with n = {n} the interval, aimed at 95 %, covers {about} % in simulations: it is too narrow"
-    assert _coverage_note(kind, n) == ("" if covered is None else said)
+    assert item_coverage_note(kind, n) == ("" if covered is None else said)
 
 
 def test_a_text_belongs_to_the_item_of_its_own_place():

@@ -59,7 +59,7 @@ def _shifts(frame: pd.DataFrame, _: Names) -> Iterator[Row]:
             "test": f"Wilcoxon signed-rank, two-sided, {_words(tested['method'])}, zeros ranked (Pratt)",
             "unit": unit,
             "n": _span(frame["n"]),
-            "correction": f"Holm over {_span(families)} transformations",
+            "correction": f"Holm over {_span(families)} transformations" if families.max() > 1 else NONE,
         }
     if frame["shift"].notna().any():
         yield {
