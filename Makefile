@@ -48,9 +48,10 @@ quickstart: $(VENV)/.run  ## run the main job on the embedded default (a few min
 test: $(VENV)/.test $(VENV)/.vllm lint  ## run every test that this machine can run
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --durations=20 tests
 
-lint: $(VENV)/.test  ## format, lint and types
+lint: $(VENV)/.test  ## format, lint, imports between packages, and types
 	ruff format --check .
 	ruff check .
+	lint-imports --no-logo
 	mypy
 	snakefmt --check Snakefile workflow
 

@@ -58,7 +58,7 @@ onstart:
 
 
 onsuccess:
-    write_report(grid, snakefile(workflow))
+    write_report(grid.plan, snakefile(workflow))
     logger.info("\n".join(["Results:", *where_results_are(grid.plan)]))
 
 

@@ -29,7 +29,7 @@ from benchmarks.bench_scale import VARIANTS, Cost, make_project, measured
 from benchmarks.table import publish
 
 from stressbed import paths
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.load import Plan
 from stressbed.dataset.freeze import freeze
 from stressbed.dataset.record import record

@@ -30,7 +30,7 @@ import yaml
 from benchmarks.table import publish
 
 from stressbed import paths
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.paths import Cell
 from stressbed.score.cell import fingerprint
 from stressbed.score.run import KIND
@@ -236,7 +236,7 @@ COLLECT = """
 import sys, yaml
 from pathlib import Path
 from stressbed.collect.cells import collect
-from stressbed.config import load_run
+from stressbed.check import load_run
 plan = load_run(yaml.safe_load(Path("run.yaml").read_text()))
 collect(plan=plan, scores_out=Path("scores.parquet"), items_out=Path("items.parquet"))
 """

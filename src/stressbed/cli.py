@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stressbed import __version__, housekeeping, paths
-from stressbed.config import Plan, load_run
-from stressbed.config.checks import unusable
+from stressbed.check import load_run
+from stressbed.check.run import unusable
+from stressbed.config import Plan
 from stressbed.config.load import read_config
 from stressbed.config.values import given_path
 from stressbed.errors import ConfigError, Problems, StressbedError

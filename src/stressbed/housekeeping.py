@@ -12,9 +12,9 @@ from stressbed import paths
 from stressbed.config import Plan
 from stressbed.config.entries import ModelSource
 from stressbed.errors import StoreError
-from stressbed.models import conversion_key, gguf_parts
+from stressbed.models import conversion_key
 from stressbed.select.winner import outcome, resolved
-from stressbed.sources import resolve
+from stressbed.sources import gguf_parts, resolve
 from stressbed.store import read_json
 
 LEFT_BEHIND = 24 * 3600

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from stressbed.config.entries import ModelSource
 from stressbed.errors import EngineError
 from stressbed.fingerprint import digest, file_digest
-from stressbed.sources import PACKAGE, resolve
+from stressbed.sources import PACKAGE, gguf_parts, resolve
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -146,19 +146,6 @@ def _from_hub(source: ModelSource) -> Path:
             where=where,
             do="run `prefetch` on a machine with a network, or name a folder in `model`",
         ) from e
-
-
-def gguf_parts(gguf: Path) -> list[Path]:
-    """Return the files that make up a GGUF file: itself, its parts in order, or nothing.
-
-    Package registries limit the size of a package, so large weights come in several: beside the
-    package NAME there are NAME_part1, NAME_part2, ..., with `data/FILE.part00` and so on.
-    """
-    if gguf.is_file():
-        return [gguf]
-    package = gguf.parent
-    found = package.parent.glob(f"{package.name}_part*/data/{gguf.name}.part*")
-    return sorted(found, key=lambda p: p.name)
 
 
 def conversion_key(gguf: Path) -> str:

@@ -32,3 +32,16 @@ def resolve(name: str, folder: Path) -> Path:
             do="`make setup` installs the packages that bring models and data",
         )
     return Path(spec.submodule_search_locations[0]) / rest
+
+
+def gguf_parts(gguf: Path) -> list[Path]:
+    """Return the files that make up a GGUF file: itself, its parts in order, or nothing.
+
+    Package registries limit the size of a package, so large weights come in several: beside the
+    package NAME there are NAME_part1, NAME_part2, ..., with `data/FILE.part00` and so on.
+    """
+    if gguf.is_file():
+        return [gguf]
+    package = gguf.parent
+    found = package.parent.glob(f"{package.name}_part*/data/{gguf.name}.part*")
+    return sorted(found, key=lambda p: p.name)

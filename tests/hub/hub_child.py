@@ -68,7 +68,7 @@ def prefetch(config: dict[str, Any], base: str) -> Any:
     """Bring what a run needs; return the requirements."""
     from dataclasses import asdict
 
-    from stressbed.config.load import load_run
+    from stressbed.check import load_run
     from stressbed.errors import StressbedError
     from stressbed.prefetch import prefetch as run
     from stressbed.prefetch import requirements

@@ -7,7 +7,7 @@ from snakemake.logging import logger
 from stressbed import paths
 from stressbed.cluster.frozen import thaw
 from stressbed.cluster.start import begin, snakefile
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.load import read_config
 from stressbed.errors import StressbedError
 from stressbed.report.after import write_report

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from stressbed.analyse.run import analyse
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.jobs import job
 
 if TYPE_CHECKING:

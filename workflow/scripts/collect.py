@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from stressbed.check import load_run
 from stressbed.collect.cells import collect
-from stressbed.config import load_run
 from stressbed.jobs import job
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from stressbed.check import load_run
 from stressbed.collect.drifts import collect_drift
 from stressbed.collect.texts import collect_texts
-from stressbed.config import load_run
 from stressbed.jobs import job
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from stressbed.analyse.names import Names
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.human.study import analyse_ratings
 from stressbed.jobs import job
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.human.export import export
 from stressbed.jobs import job
 

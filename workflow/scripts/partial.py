@@ -9,10 +9,10 @@ from stressbed import paths
 from stressbed.analyse.items.run import analyse_items
 from stressbed.analyse.names import Names
 from stressbed.analyse.run import analyse
+from stressbed.check import load_run
 from stressbed.collect.cells import collect
 from stressbed.collect.drifts import collect_drift
 from stressbed.collect.texts import collect_texts
-from stressbed.config import load_run
 from stressbed.jobs import job
 from stressbed.plot.run import plot
 from stressbed.report.page import FILE

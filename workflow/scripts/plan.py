@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.jobs import job
 from stressbed.plan import show
 from stressbed.plan.build import forecast

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.generate.engines import open_engine
 from stressbed.jobs import job
 from stressbed.select.judge import judge

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.jobs import job
 from stressbed.select.sample import sample_texts
 from stressbed.store import read_parquet, write_atomic

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from stressbed.config.entries import DatasetEntry, Question, TransformationEntry
-from stressbed.config.languages import language_of
 from stressbed.config.load import Plan
 from stressbed.fingerprint import digest
+from stressbed.languages import language_of
 
 AXES = ("lexical_stylistic", "length", "language")
 

@@ -24,7 +24,7 @@ from stressbed.collect.shares import Shares, read_shares
 from stressbed.config.entries import DatasetEntry
 from stressbed.config.load import Plan
 from stressbed.errors import DataError
-from stressbed.generate.languages import one_tag
+from stressbed.languages import one_tag
 from stressbed.paths import Cell, Variant
 from stressbed.rewrites import DRAWN
 from stressbed.store import metadata_of, reading, write_parquet

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from stressbed.fingerprint import text_digest
-from stressbed.generate.languages import one_tag
+from stressbed.languages import one_tag
 from stressbed.paths import variant_of_path
 from stressbed.rewrites import DROPPED
 from stressbed.store import read_parquet

@@ -20,7 +20,7 @@ from stressbed.collect.groups import write_groups
 from stressbed.collect.schema import ITEM_TEXTS
 from stressbed.config.load import Plan
 from stressbed.dataset.layout import PARALLEL
-from stressbed.generate.languages import one_tag
+from stressbed.languages import one_tag
 from stressbed.paths import Variant
 from stressbed.store import read_json, read_parquet
 from stressbed.transform.flags import FLAGS

@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from stressbed import paths
+from stressbed.check import load_run
 from stressbed.collect import schema
-from stressbed.config import Plan, load_run
+from stressbed.config import Plan
 from stressbed.config.load import read_config
 from stressbed.config.yamlfile import read_mapping
 from stressbed.errors import ConfigError, StressbedError, suggest

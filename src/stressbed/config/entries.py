@@ -27,6 +27,9 @@ Engine = Literal["transformers", "vllm", "openai", "fake", "planted"]
 Backend = Literal[
     "sentence-transformers", "mteb", "tf", "tfidf-svd", "bm25", "random", "wordllama", "openai", "planted"
 ]  # fmt: skip
+FITTED = frozenset({"tf", "tfidf-svd", "bm25"})
+"""Backends whose vectors hang on the dataset they are fitted on."""
+
 Dtype = Literal["auto", "float32", "float16", "bfloat16"]
 Guided = Literal["auto", "structured_outputs", "json_schema", "none"]
 Attention = Literal["eager", "sdpa", "flash_attention_2"]

@@ -196,7 +196,7 @@ class Plan:
 
 
 def read_config(path: str | Path) -> Spelled:
-    """Return the mapping in a run config's file, for `load_run`.
+    """Return the mapping in a run config's file.
 
     Raises:
         ConfigError: The file is missing, empty, not UTF-8, not YAML, has a key twice, or is no mapping.
@@ -204,14 +204,10 @@ def read_config(path: str | Path) -> Spelled:
     return read_mapping(path, "run config")
 
 
-def load_run(
-    config: Mapping[str, Any],
-    *,
-    base: Path | None = None,
-    files: Iterable[Spelled] = (),
-    given: Collection[str] = (),
-) -> Plan:
-    """Return the plan of a run.
+def read_run(
+    config: Mapping[str, Any], *, base: Path, files: Iterable[Spelled], given: Collection[str]
+) -> tuple[Plan, list[StressbedError]]:
+    """Return the plan of a run and what is wrong in its config and catalogue (refused by `check.load_run`).
 
     Args:
         config: The run config.
@@ -220,11 +216,8 @@ def load_run(
         given: Keys that stand on the command line, within whose values Snakemake leaves numbers as text.
 
     Raises:
-        Problems: Everything that is wrong with the config, the catalogue and local files.
+        Problems: The config is no run config; what is wrong with the catalogue is said beside.
     """
-    from stressbed.config.checks import check
-
-    base = base or Path()
     spelling = {p: s for f in [*files, config] if isinstance(f, Spelled) for p, s in f.spelling.items()}
     problems: list[StressbedError] = list(secrets.find(dict(config), "run config"))
     run: RunConfig | None = None
@@ -237,9 +230,7 @@ def load_run(
     catalogue = Catalogue.read_what_can_be(sources, problems)
     if run is None:
         raise Problems(problems)
-    plan = Plan(run, catalogue, base)
-    check(plan, problems)
-    return plan
+    return Plan(run, catalogue, base), problems
 
 
 def _validated(config: dict[str, Any], given: Collection[str]) -> RunConfig:

@@ -11,7 +11,7 @@ from pathlib import Path
 from stressbed.config.entries import EmbedderEntry, GeneratorEntry
 from stressbed.contents import content_of, contents_below
 from stressbed.errors import ConfigError, StressbedError
-from stressbed.sources import PACKAGE, resolve
+from stressbed.sources import PACKAGE, gguf_parts, resolve
 
 FROM_FILES = frozenset({"sentence-transformers", "wordllama", "transformers", "vllm"})
 """Backends and engines that read a model from files."""
@@ -79,7 +79,5 @@ def _place(entry: EmbedderEntry | GeneratorEntry, folder: Path) -> Path | None:
 
 
 def _gguf(path: Path) -> dict[str, str] | None:
-    from stressbed.models import gguf_parts
-
     found = {part.name: content_of(part) or "" for part in gguf_parts(path)}
     return found or None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stressbed.config.tables import lines_of
+from stressbed.dataset.tables import lines_of
 from stressbed.errors import DataError
 
 if TYPE_CHECKING:

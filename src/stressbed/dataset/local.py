@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stressbed.config.check_tables import label_set
-from stressbed.config.content import LANGUAGES, TABLES, optional, own_tag
-from stressbed.config.tables import read_table
+from stressbed.dataset.content import LANGUAGES, TABLES, label_set, optional, own_tag
+from stressbed.dataset.tables import read_table
 from stressbed.errors import DataError, suggest
 from stressbed.sources import resolve
 from stressbed.visible import shows

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stressbed.config.content import LANGUAGES
+from stressbed.dataset.content import LANGUAGES
 from stressbed.dataset.layout import Slot
 from stressbed.dataset.parts import Part
 

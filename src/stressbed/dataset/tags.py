@@ -10,7 +10,7 @@ from stressbed import scripts
 from stressbed.dataset import rowlanguages
 from stressbed.dataset.layout import PARALLEL, Slot, language_of
 from stressbed.dataset.rowlanguages import Spoken
-from stressbed.generate.languages import canonical, is_known, script_of
+from stressbed.languages import canonical, is_known, script_of
 
 log = logging.getLogger("stressbed")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stressbed.config.entries import PromptEntry
-from stressbed.generate.languages import english_name
+from stressbed.languages import english_name
 
 SLOT = "{target_language}"
 

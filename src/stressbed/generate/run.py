@@ -19,8 +19,8 @@ from stressbed.errors import ConfigError, suggest
 from stressbed.fingerprint import digest
 from stressbed.generate import VERSION
 from stressbed.generate.asking import Asker, Attempt, LazyEngine
+from stressbed.generate.assign import Assignment, assign
 from stressbed.generate.completions import CompletionStore
-from stressbed.generate.languages import Assignment, assign
 from stressbed.generate.marks import Marks
 from stressbed.generate.plan import Call, Planner
 from stressbed.generate.request import Engine

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from stressbed.config.check_human import FITTED
-from stressbed.config.entries import EmbedderEntry
+from stressbed.config.entries import FITTED, EmbedderEntry
 from stressbed.embed.embedders import open_embedder
 from stressbed.embed.encode import Item, encode_missing
 from stressbed.embed.protocol import Embedder

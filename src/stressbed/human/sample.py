@@ -12,7 +12,7 @@ from stressbed.config.entries import TransformationEntry
 from stressbed.config.model import HumanStudy
 from stressbed.errors import DataError
 from stressbed.fingerprint import digest, text_digest
-from stressbed.generate.languages import one_tag
+from stressbed.languages import one_tag
 from stressbed.store import read_parquet
 
 log = logging.getLogger("stressbed")

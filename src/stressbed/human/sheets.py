@@ -12,7 +12,7 @@ import pandas as pd
 
 from stressbed.config.entries import TransformationEntry
 from stressbed.fingerprint import digest
-from stressbed.generate.languages import english_name
+from stressbed.languages import english_name
 
 BOM = "\ufeff"
 SIMILARITY_TASK = "How similar in meaning are the two texts?"

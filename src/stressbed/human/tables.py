@@ -13,7 +13,7 @@ from stressbed.analyse.names import Names
 from stressbed.analyse.table import Table
 from stressbed.config.model import HumanStudy
 from stressbed.fingerprint import text_digest
-from stressbed.generate.languages import english_name
+from stressbed.languages import english_name
 from stressbed.stats.agreement import gwet_ac2
 from stressbed.stats.bootstrap import mean_interval
 from stressbed.stats.coverage import coverage_note

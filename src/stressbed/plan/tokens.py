@@ -10,9 +10,9 @@ from stressbed.config.entries import GeneratorEntry
 from stressbed.errors import StressbedError
 from stressbed.generate.engines.chat import speakable
 from stressbed.generate.tokens import TokenCounts
-from stressbed.models import conversion_key, gguf_parts
+from stressbed.models import conversion_key
 from stressbed.plan.assumptions import Assumptions
-from stressbed.sources import PACKAGE, resolve
+from stressbed.sources import PACKAGE, gguf_parts, resolve
 
 Count = Callable[[Sequence[str]], list[int]]
 

@@ -15,26 +15,26 @@ from stressbed.select.winner import winner_path
 from stressbed.store import write_text
 
 if TYPE_CHECKING:
-    from stressbed.workflow import Grid
+    from stressbed.config import Plan
 
 log = logging.getLogger("stressbed")
 
 
-def write_report(grid: Grid, snakefile: str | Path = "Snakefile") -> Path | None:
+def write_report(plan: Plan, snakefile: str | Path = "Snakefile") -> Path | None:
     """Write `report.html` of the run and return its path, or None if the run has no results yet.
 
     Snakemake is asked in a process of its own, with the run's resolved config, because a running
     workflow cannot report on itself. A report that fails is logged and does not fail the run.
     """
-    folder = grid.plan.run_folder
+    folder = plan.run_folder
     config, out = folder / "config.yaml", folder / "report.html"
-    done = winner_path(grid.plan) if grid.plan.only_selects else folder / "summary.json"
+    done = winner_path(plan) if plan.only_selects else folder / "summary.json"
     if not config.exists() or not done.exists():
         return None
     part = out.with_suffix(".part.html")
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--configfile", str(config)]
     command += ["--report", str(part), "--nolock", "--quiet", "all"]
-    command += ["--config", f"results={grid.plan.results}"]  # they may have been moved since
+    command += ["--config", f"results={plan.results}"]  # they may have been moved since
     env = {**os.environ, "TQDM_DISABLE": "1"}
     ended = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     if ended.returncode != 0 or not part.exists():

@@ -18,8 +18,8 @@ from stressbed.fingerprint import digest
 from stressbed.generate.asking import LazyEngine, Tally, ask_once
 from stressbed.generate.clean import clean
 from stressbed.generate.completions import CompletionStore
-from stressbed.generate.languages import english_name, is_known
 from stressbed.generate.request import NO_ANSWER, ChatRequest, Completion, Engine
+from stressbed.languages import english_name, is_known
 from stressbed.paths import variant_of_path
 from stressbed.select import VERSION
 from stressbed.stopping import between_batches

@@ -13,13 +13,12 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from stressbed import scripts
-from stressbed.generate import languages
+from stressbed import languages, scripts
 
 if TYPE_CHECKING:
     from lingua import Language, LanguageDetector
 
-COMMON = frozenset(map(languages.identity, ("eng", "fra", "spa", "deu", "ita", "por")))
+COMMON = frozenset(map(languages.language_of, ("eng", "fra", "spa", "deu", "ita", "por")))
 """Languages that a generator falls into; small models take one for another or for a rare one."""
 
 DENSE = frozenset({"zh", "ja", "ko"})
@@ -59,12 +58,12 @@ _HAN_ONLY = 15
 
 @lru_cache(maxsize=1)
 def supported() -> dict[str, tuple[Language, ...]]:
-    """Return the identifier's languages, by `stressbed.generate.languages.identity`."""
+    """Return the identifier's languages, by `stressbed.languages.language_of`."""
     from lingua import Language
 
     found: dict[str, tuple[Language, ...]] = {}
     for one in sorted(Language.all(), key=lambda language: language.name):
-        code = languages.identity(one.iso_code_639_3.name.lower())
+        code = languages.language_of(one.iso_code_639_3.name.lower())
         found[code] = (*found.get(code, ()), one)
     return found
 
@@ -89,7 +88,7 @@ def _probabilities(detector: LanguageDetector, text: str) -> dict[str, float]:
     """Return probability by language; varieties of one language add up."""
     sums: dict[str, float] = {}
     for one in detector.compute_language_confidence_values(_LONG_WORD.sub(r"\1 ", text)):
-        code = languages.identity(one.language.iso_code_639_3.name.lower())
+        code = languages.language_of(one.language.iso_code_639_3.name.lower())
         sums[code] = sums.get(code, 0.0) + one.value
     return sums
 
@@ -113,7 +112,7 @@ def is_other_language(text: str, expected: str, *, ratio: float, min_letters: in
     asked = languages.script_of(expected)
     if asked and scripts.is_in(text, asked) is False:
         return True
-    return _identified(text, languages.identity(expected), asked, ratio=ratio, min_letters=min_letters)
+    return _identified(text, languages.language_of(expected), asked, ratio=ratio, min_letters=min_letters)
 
 
 def without_code(text: str) -> str:

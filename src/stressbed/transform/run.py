@@ -16,7 +16,7 @@ from stressbed.config.catalogue import identity
 from stressbed.config.entries import GeneratorEntry, PromptEntry, TransformationEntry
 from stressbed.errors import DataError
 from stressbed.fingerprint import digest, text_digest
-from stressbed.generate.languages import touched
+from stressbed.generate.assign import touched
 from stressbed.generate.marks import Marks
 from stressbed.generate.prompts import instruction
 from stressbed.paths import Variant

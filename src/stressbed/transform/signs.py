@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from stressbed.generate.languages import identity, is_known
+from stressbed.languages import is_known, language_of
 from stressbed.transform.flags import words
 from stressbed.transform.markers import Markers
 
@@ -59,7 +59,7 @@ def answered(original: str, output: str, source: str, target: str) -> bool:
 
     Only within a language, and only where the question has at least two words that could be shared.
     """
-    if not (is_known(source) and identity(source) == identity(target)):
+    if not (is_known(source) and language_of(source) == language_of(target)):
         return False
     if not _QUESTION.search(original) or _ASKS.search(output) or not output:
         return False

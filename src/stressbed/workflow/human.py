@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stressbed import paths, plot
 from stressbed.analyse import SUFFIXES
 from stressbed.config import Plan
-from stressbed.config.check_human import FITTED
+from stressbed.config.entries import FITTED
 from stressbed.config.model import HumanStudy
 from stressbed.human import FIGURES, PRESERVATION_TABLES, SHEET_FILES, TABLES
 from stressbed.human.sample import is_pooled

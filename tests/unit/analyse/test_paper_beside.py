@@ -10,7 +10,7 @@ from study_cases import made_names
 
 from stressbed.analyse.conclusions.paper import Beside, Paper, paper
 from stressbed.analyse.conclusions.part import Part
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.load import read_config
 
 ROOT = Path(__file__).parents[3]

@@ -12,8 +12,8 @@ from verdict_cells import QUESTIONS, analysed, items_of
 from stressbed.analyse.conclusions.recommendation import COLUMNS, recommendation
 from stressbed.analyse.conclusions.verdicts import Loss, level, sentence
 from stressbed.analyse.names import Names, question_of
-from stressbed.config import load_run
-from stressbed.config.check_transformations import check_transformation
+from stressbed.check import load_run
+from stressbed.check.transformations import check_transformation
 from stressbed.config.entries import TransformationEntry
 from stressbed.config.load import read_config
 from stressbed.stats.location import hodges_lehmann

@@ -16,7 +16,7 @@ from stressbed.analyse.descriptive.catalogue import (
 )
 from stressbed.analyse.names import Names
 from stressbed.analyse.write import to_csv, to_latex, to_markdown
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.load import read_config
 
 ROOT = Path(__file__).parents[3]

@@ -11,7 +11,7 @@ from study_cases import analysed, made_names, made_scores
 from stressbed.analyse.metadata import trained_languages
 from stressbed.analyse.names import Names
 from stressbed.analyse.statistics.translated import COLUMNS, translated_datasets
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.load import read_config
 
 ROOT = Path(__file__).parents[3]

@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 import stressbed
+from stressbed.check import load_run
 from stressbed.cluster.frozen import COMMIT, CONFIG, forget, freeze, thaw
-from stressbed.config.load import Plan, load_run, read_config
+from stressbed.config.load import Plan, read_config
 from stressbed.errors import StressbedError
 from stressbed.workflow import Grid
 

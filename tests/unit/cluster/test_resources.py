@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from stressbed.check import load_run
 from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry
-from stressbed.config.load import Plan, load_run, read_config
+from stressbed.config.load import Plan, read_config
 from stressbed.resources import (
     BASE_MB,
     LONGEST,

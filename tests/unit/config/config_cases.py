@@ -12,7 +12,8 @@ from typing import Any
 
 import yaml
 
-from stressbed.config import Plan, load_run
+from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.errors import ConfigError, Problems, StressbedError
 
 ROOT = Path(__file__).parents[3]

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from config_cases import CORPUS, QRELS, ROOT, TRAIN, Case, Setup, jsonl, refused
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.entries import DatasetEntry
-from stressbed.config.tables import read_table
+from stressbed.dataset.tables import read_table
 from stressbed.errors import DataError, Problems
 
 FAILING = ROOT / "tests" / "data" / "failing"

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from config_cases import ROOT
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 
 FILE = re.compile(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```$", re.S | re.M)
 """A file in a page: its path in backticks and a colon, then its content."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from stressbed.check.models import check_embedder, check_generator
 from stressbed.config.catalogue import identity
-from stressbed.config.check_models import check_embedder, check_generator
 from stressbed.config.engine_options import OPTIONS, QUANTIZATION, VLLM, WAITING, gpus_of_copy, with_defaults
 from stressbed.config.entries import EmbedderEntry, GeneratorEntry
 from stressbed.endpoint.connection import Patience

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from stressbed import model_limits
-from stressbed.config.check_models import check_embedder, check_generator
+from stressbed.check import load_run
+from stressbed.check.models import check_embedder, check_generator
 from stressbed.config.entries import EmbedderEntry, GeneratorEntry
-from stressbed.config.load import load_run, read_config
+from stressbed.config.load import read_config
 from stressbed.errors import Problems
 
 CASES = Path(__file__).parents[2] / "data" / "failing"

@@ -7,14 +7,14 @@ import jsonschema
 import pytest
 from config_cases import ROOT
 
-from stressbed.config import manual
+from stressbed import manual
 from stressbed.config.catalogue import KINDS
 from stressbed.config.load import read_config
 from stressbed.config.model import RunConfig
 
 
 def test_generated_files_are_fresh():
-    assert manual.stale(ROOT) == [], "run python -m stressbed.config.manual"
+    assert manual.stale(ROOT) == [], "run python -m stressbed.manual"
 
 
 def test_a_change_makes_them_stale_and_writing_mends_it(tmp_path):

@@ -2,7 +2,7 @@
 
 from config_cases import ROOT
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.load import read_config
 
 

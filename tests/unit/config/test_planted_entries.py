@@ -3,7 +3,7 @@
 import pytest
 from config_cases import ROOT, Setup
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.catalogue import identity
 from stressbed.config.entries import EmbedderEntry
 from stressbed.config.load import read_config

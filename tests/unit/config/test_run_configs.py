@@ -8,7 +8,7 @@ import pytest
 import yaml
 from config_cases import ROOT, Setup
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.load import read_config
 from stressbed.errors import ConfigError, Problems
 
@@ -87,7 +87,8 @@ def test_loading_is_light_and_fast():
     code = (
         "import sys, time; start = time.process_time()\n"  # other work on the machine must not decide
         "import stressbed.config; imported = time.process_time() - start\n"
-        "from stressbed.config.load import load_run, read_config\n"
+        "from stressbed.check import load_run\n"
+        "from stressbed.config.load import read_config\n"
         "load_run(read_config('config/hteb-english.yaml'))\n"
         "heavy = {'torch', 'mteb', 'transformers', 'datasets', 'sentence_transformers', 'pandas', 'numpy'}\n"
         "print(sorted(heavy & set(sys.modules)), imported, time.process_time() - start)"

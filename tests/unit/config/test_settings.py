@@ -4,7 +4,7 @@ import pytest
 from config_cases import ROOT
 
 from stressbed.analyse.names import Names
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.load import read_config
 from stressbed.errors import Problems
 from stressbed.paths import SCORE

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from config_cases import ENTRIES, ROOT, RUN, Setup
 
+from stressbed.check import load_run
 from stressbed.cli import main
-from stressbed.config import load_run
 from stressbed.config.before import look_at_config_files, wrong_settings
 from stressbed.config.catalogue import Catalogue
 from stressbed.config.load import read_config

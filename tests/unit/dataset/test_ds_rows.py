@@ -13,7 +13,7 @@ from stressbed.dataset.freeze import freeze
 from stressbed.dataset.record import record
 from stressbed.dataset.recorder import Recorder
 from stressbed.dataset.thaw import thaw
-from stressbed.generate.languages import assign
+from stressbed.generate.assign import assign
 from stressbed.score.evaluate import evaluate_task
 
 FAILING = Path(__file__).parents[2] / "data" / "failing"

@@ -7,8 +7,8 @@ import pytest
 from stressbed.config.entries import DatasetEntry, PromptEntry
 from stressbed.dataset.freeze import freeze
 from stressbed.dataset.tags import differing, right_tag
-from stressbed.generate.languages import english_name, one_tag
 from stressbed.generate.prompts import SLOT, instruction
+from stressbed.languages import english_name, one_tag
 
 OROMO = ["Har'a qilleensi bareedaadha.", "Gara mana barumsaa deemna.", "Bunni keenya mi'aawaadha."]
 

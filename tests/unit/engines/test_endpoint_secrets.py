@@ -13,8 +13,8 @@ import pytest
 from loopback_endpoint import Reply, chat
 
 from stressbed import redaction
+from stressbed.check.models import check_embedder, check_generator
 from stressbed.config import secrets
-from stressbed.config.check_models import check_embedder, check_generator
 from stressbed.config.entries import EmbedderEntry, GeneratorEntry
 from stressbed.endpoint import address
 from stressbed.endpoint.connection import Connection, Patience

@@ -9,7 +9,8 @@ import pytest
 from stressbed.config.entries import GeneratorEntry, ModelSource
 from stressbed.errors import ConfigError, EngineError
 from stressbed.generate.engines import open_engine
-from stressbed.models import conversion_key, gguf_parts, model_folder
+from stressbed.models import conversion_key, model_folder
+from stressbed.sources import gguf_parts
 
 
 def test_a_folder_with_a_model_is_itself(tmp_path):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from stressbed.config.entries import Step, TransformationEntry
 from stressbed.errors import ConfigError
 from stressbed.fingerprint import text_digest
-from stressbed.generate.languages import assign, draw, english_name, identity, remaining
+from stressbed.generate.assign import assign, draw
+from stressbed.languages import english_name, language_of, remaining
 
 POOL = ["spa-Latn", "fra-Latn", "deu-Latn", "tur-Latn", "arb-Arab"]
 
@@ -45,16 +46,16 @@ def test_names_for_prompts(tag, name):
      ("nob", "nno-Latn"), ("swa", "swh-Latn")],
 )  # fmt: skip
 def test_spellings_and_varieties_are_one_language(one, other):
-    assert identity(one) == identity(other)
+    assert language_of(one) == language_of(other)
 
 
 def test_different_languages_stay_apart():
-    assert len({identity(t) for t in [*POOL, "eng", "por", "nld", "zul", "xho"]}) == 10
+    assert len({language_of(t) for t in [*POOL, "eng", "por", "nld", "zul", "xho"]}) == 10
 
 
 def test_no_language_is_refused():
     with pytest.raises(ConfigError, match="'esp' is not a language"):
-        identity("esp")
+        language_of("esp")
 
 
 @settings(deadline=None)
@@ -62,7 +63,7 @@ def test_no_language_is_refused():
 def test_draw_ignores_order_and_spelling(seed, place):
     drawn = draw(POOL, seed, "s", place)
     assert draw(POOL[::-1], seed, "s", place) == drawn
-    assert identity(draw(["es", "fr", "de", "tr", "ar"], seed, "s", place)) == identity(drawn)
+    assert language_of(draw(["es", "fr", "de", "tr", "ar"], seed, "s", place)) == language_of(drawn)
 
 
 @settings(deadline=None)
@@ -106,7 +107,7 @@ def test_cross_translation_draws_per_text_without_its_own_language():
     rows = [("x", source, "both", f"t{i}") for i in range(100) for source in ("spa-Latn", "arz-Arab")]
     a = assign(entry(), 7, dataset="d", texts=texts_frame(rows), languages={"x": ["spa-Latn", "arz-Arab"]})
     for source, target in zip(a.texts["language"], a.languages, strict=True):
-        assert identity(source) != identity(target)
+        assert language_of(source) != language_of(target)
     assert {t for s, t in zip(a.texts["language"], a.languages, strict=True) if s == "spa-Latn"} == {
         "fra-Latn", "deu-Latn", "tur-Latn", "arb-Arab",
     }  # fmt: skip
@@ -192,7 +193,7 @@ def test_one_target_per_dataset_and_a_row_of_that_language_takes_the_next():
         drawn = assign(e, seed, dataset="d", texts=texts, languages=subsets).languages
         ranking = sorted(POOL, key=lambda t: draw_rank(t, seed), reverse=True)
         expected = [
-            next(t for t in ranking if identity(t) != identity(source)) for source in texts["language"]
+            next(t for t in ranking if language_of(t) != language_of(source)) for source in texts["language"]
         ]
         assert drawn == expected
         assert len(set(drawn)) <= 2  # the drawn one, and the next for rows in the drawn one
@@ -202,7 +203,7 @@ def test_one_target_per_dataset_and_a_row_of_that_language_takes_the_next():
 
 def draw_rank(tag, seed):
     """The hash that decides a draw, as docs/transformations.md tells it."""
-    return text_digest("draw", str(seed), "target", "d", "default", identity(tag))
+    return text_digest("draw", str(seed), "target", "d", "default", language_of(tag))
 
 
 def test_a_pair_takes_a_language_that_neither_text_has():

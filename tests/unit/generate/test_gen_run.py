@@ -13,11 +13,12 @@ from gen_samples import catalogue, english, hteb, manifest, texts_frame
 
 from stressbed.errors import ConfigError, EngineError, IncompleteBatchError, StoreError
 from stressbed.fingerprint import digest
+from stressbed.generate.assign import assign
 from stressbed.generate.clean import clean
 from stressbed.generate.engines.fake import FakeEngine
-from stressbed.generate.languages import assign, english_name
 from stressbed.generate.request import ChatRequest, Completion
 from stressbed.generate.run import SCHEMA, generate
+from stressbed.languages import english_name
 from stressbed.paths import Variant
 
 SEEDS = [1337, 1338]

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from stressbed import cli, housekeeping, paths
-from stressbed.config import Plan, load_run
+from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.errors import StoreError
 from stressbed.store import Store
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.bench_scale import TRANSFORMATIONS, VARIANTS, fill, make_project  # noqa: E402
 
 from stressbed import paths  # noqa: E402
-from stressbed.config import load_run  # noqa: E402
+from stressbed.check import load_run  # noqa: E402
 from stressbed.config.load import Plan  # noqa: E402
 from stressbed.workflow import Grid, cells_to_compute  # noqa: E402
 

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.entries import TransformationEntry
 from stressbed.config.load import read_config
 from stressbed.config.model import HumanStudy, LabelPreservation

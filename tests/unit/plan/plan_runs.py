@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stressbed import paths
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.load import Plan
 from stressbed.dataset.freeze import freeze
 from stressbed.dataset.record import record

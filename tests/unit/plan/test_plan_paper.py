@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from plan_runs import ROOT
 
-from stressbed.config import load_run
+from stressbed.check import load_run
 from stressbed.config.load import read_config
 from stressbed.plan.build import forecast
 

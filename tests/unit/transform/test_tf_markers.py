@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from stressbed.config import load_run
+from stressbed.check import load_run
+from stressbed.check.markers import check_markers
 from stressbed.config.catalogue import Catalogue, identity
-from stressbed.config.check_markers import check_markers
 from stressbed.config.entries import FlagThresholds, MarkersEntry
 from stressbed.config.load import read_config
 from stressbed.transform.flags import DEFAULT, Thresholds

@@ -8,13 +8,13 @@ from functools import lru_cache
 import numpy as np
 
 from stressbed.config.entries import EmbedderEntry
-from stressbed.config.languages import language_of
 from stressbed.config.planted import Planted
 from stressbed.embed.embedders.common import EntryEmbedder, normalise
 from stressbed.embed.protocol import Manifest
 from stressbed.embed.vectors import Floats
 from stressbed.errors import EmbedError
 from stressbed.fingerprint import text_digest
+from stressbed.languages import language_of
 
 DIMENSIONS = 128
 ENGLISH = language_of("eng")

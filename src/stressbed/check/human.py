@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from stressbed.config.check_datasets import invalid_tags
+from stressbed.check.datasets import invalid_tags
+from stressbed.config.entries import FITTED
 from stressbed.config.model import HumanStudy, LabelPreservation
 from stressbed.errors import ConfigError, StressbedError, suggest
 
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
     from stressbed.config.load import Plan
 
 Problem = Iterator[StressbedError]
-
-FITTED = frozenset({"tf", "tfidf-svd", "bm25"})
-"""Backends whose vectors hang on the dataset they are fitted on: no drift can be measured with them."""
 
 RATED_PAIRS = ("STS", "STR")
 """Task types whose pairs carry a similarity."""

@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stressbed.check.datasets import check_dataset
+from stressbed.check.human import check_human
+from stressbed.check.markers import check_markers
+from stressbed.check.models import check_ability, check_embedder, check_generator
+from stressbed.check.names import check_names
+from stressbed.check.selection import check_selection
+from stressbed.check.settings import check_settings
+from stressbed.check.transformations import check_pair, check_transformation
+from stressbed.check.translated import check_translated
 from stressbed.config.catalogue import ANY
-from stressbed.config.check_datasets import check_dataset
-from stressbed.config.check_human import check_human
-from stressbed.config.check_markers import check_markers
-from stressbed.config.check_models import check_ability, check_embedder, check_generator
-from stressbed.config.check_names import check_names
-from stressbed.config.check_selection import check_selection
-from stressbed.config.check_settings import check_settings
-from stressbed.config.check_transformations import check_pair, check_transformation
-from stressbed.config.check_translated import check_translated
 from stressbed.config.model import AUTO
 from stressbed.errors import ConfigError, Problems, StressbedError, suggest
 

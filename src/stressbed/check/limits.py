@@ -8,8 +8,8 @@ from pathlib import Path
 from stressbed import model_limits
 from stressbed.config.entries import EmbedderEntry, GeneratorEntry, ModelSource
 from stressbed.errors import ConfigError, StressbedError
-from stressbed.models import cached_folder, gguf_parts
-from stressbed.sources import PACKAGE, resolve
+from stressbed.models import cached_folder
+from stressbed.sources import PACKAGE, gguf_parts, resolve
 
 Problem = Iterator[StressbedError]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from stressbed.check.datasets import invalid_tags
 from stressbed.config.catalogue import Catalogue
-from stressbed.config.check_datasets import invalid_tags
 from stressbed.errors import ConfigError, StressbedError
 
 

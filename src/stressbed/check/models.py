@@ -8,16 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from stressbed.config.check_datasets import invalid_tags
-from stressbed.config.check_limits import check_embedder_limits, check_generator_limits
+from stressbed.check.datasets import invalid_tags
+from stressbed.check.limits import check_embedder_limits, check_generator_limits
 from stressbed.config.engine_options import check_endpoint_options, check_gpus, check_options
 from stressbed.config.entries import DatasetEntry, EmbedderEntry, GeneratorEntry, ModelSource
 from stressbed.config.planted import check_marks, check_planted
 from stressbed.endpoint.address import is_loopback, shown
 from stressbed.endpoint.key import key_in, wrong_key
 from stressbed.errors import ConfigError, StressbedError, suggest
-from stressbed.models import gguf_parts
-from stressbed.sources import PACKAGE, resolve
+from stressbed.sources import PACKAGE, gguf_parts, resolve
 
 Problem = Iterator[StressbedError]
 log = logging.getLogger("stressbed")

@@ -1,6 +1,6 @@
 """`config/schema.json` and `config/README.md`, made from the models and the catalogue.
 
-`python -m stressbed.config.manual` writes both; with `--check` it says whether they are stale.
+`python -m stressbed.manual` writes both; with `--check` it says whether they are stale.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from stressbed.check.files import FILES
 from stressbed.config.catalogue import KINDS, Catalogue
-from stressbed.config.check_files import FILES
-from stressbed.config.content import TABLES
 from stressbed.config.entries import (
     DatasetEntry,
     EmbedderEntry,
@@ -26,6 +25,7 @@ from stressbed.config.entries import (
     TransformationEntry,
 )
 from stressbed.config.model import RunConfig
+from stressbed.dataset.content import TABLES
 from stressbed.store import write_text
 
 log = logging.getLogger("stressbed")
@@ -37,7 +37,7 @@ FOLDERS = ("config/catalogue", "config/own-data/catalogue.yaml")
 
 HEAD = """# Configuration
 
-This page is made by `python -m stressbed.config.manual` from the models in `src/stressbed/config`;
+This page is made by `python -m stressbed.manual` from the models in `src/stressbed/config`;
 a test says when it is stale. Do not edit it by hand.
 
 A **run config** chooses what a run does; a **catalogue** says what can be chosen. Whatever changes
@@ -296,7 +296,7 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = lo
         for path in old:
             write_text(path, products(options.root)[path])
     for path in old:
-        say(f"{path} {'is stale: run python -m stressbed.config.manual' if options.check else 'written'}")
+        say(f"{path} {'is stale: run python -m stressbed.manual' if options.check else 'written'}")
     return 1 if old and options.check else 0
 
 

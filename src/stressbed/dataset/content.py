@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from stressbed.config.entries import DatasetEntry
-from stressbed.config.languages import is_valid, language_of
-from stressbed.config.tables import Table
+from stressbed.dataset.tables import Table
 from stressbed.errors import DataError, StressbedError
+from stressbed.languages import is_valid, language_of
 from stressbed.visible import look, shows
 
 Problem = Iterator[StressbedError]
@@ -293,3 +293,18 @@ def undecided(content: Content) -> Problem:
             f"{open_[0]!r} in?",
             do=f"add a column `language`, or `field_languages: {{default: {{{open_[0]}: ...}}}}`",
         )
+
+
+def label_set(value: Any) -> list[str] | None:
+    """Return the labels of a row: a list, or names separated by `;`; None for anything else."""
+    if isinstance(value, str):
+        return list(dict.fromkeys(part.strip() for part in value.split(";") if shows(part)))
+    if isinstance(value, list | tuple) and all(_is_label(v) for v in value):
+        return list(dict.fromkeys(str(v) for v in value))
+    return None
+
+
+def _is_label(value: Any) -> bool:
+    if isinstance(value, str):
+        return shows(value) and not halved(value)
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from stressbed.config.check_files import check_local
+from stressbed.check.files import check_local
 from stressbed.config.entries import DatasetEntry
-from stressbed.config.languages import is_valid
 from stressbed.errors import ConfigError, StressbedError, suggest
+from stressbed.languages import is_valid
 
 Problem = Iterator[StressbedError]
 

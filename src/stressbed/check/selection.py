@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from stressbed.config.check_transformations import check_pair
+from stressbed.check.transformations import check_pair
 from stressbed.config.entries import JudgePromptEntry, SelectionEntry
 from stressbed.config.model import AUTO
 from stressbed.errors import ConfigError, StressbedError, suggest

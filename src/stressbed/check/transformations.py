@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from stressbed.check.datasets import invalid_tags
 from stressbed.config.catalogue import Catalogue
-from stressbed.config.check_datasets import invalid_tags
 from stressbed.config.entries import DatasetEntry, PromptEntry, TransformationEntry
-from stressbed.config.languages import is_valid, remaining
 from stressbed.errors import ConfigError, StressbedError, suggest
+from stressbed.languages import is_valid, remaining
 
 Problem = Iterator[StressbedError]
 

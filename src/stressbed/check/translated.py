@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from stressbed.config.catalogue import Catalogue
 from stressbed.config.entries import DatasetEntry, TransformationEntry, TranslateDataset
-from stressbed.config.languages import is_valid, language_of
 from stressbed.config.model import AUTO
 from stressbed.errors import ConfigError, StressbedError
+from stressbed.languages import is_valid, language_of
 
 Problem = Iterator[StressbedError]
 

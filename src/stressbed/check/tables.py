@@ -8,11 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from stressbed.config.content import (
+from stressbed.config.entries import DatasetEntry
+from stressbed.dataset import repeats
+from stressbed.dataset.content import (
     TABLES,
     Content,
     Problem,
     halved,
+    label_set,
     labels,
     number,
     optional,
@@ -25,9 +28,7 @@ from stressbed.config.content import (
     texts,
     undecided,
 )
-from stressbed.config.entries import DatasetEntry
-from stressbed.config.tables import Table
-from stressbed.dataset import repeats
+from stressbed.dataset.tables import Table
 from stressbed.errors import suggest
 from stressbed.visible import shows
 
@@ -163,21 +164,6 @@ def _untrained(content: Content, names: Sequence[str], trained: set[str]) -> Pro
             allowed=", ".join(sorted(trained)),
             do=suggest(name, trained) or "add training rows of this class",
         )
-
-
-def label_set(value: Any) -> list[str] | None:
-    """Return the labels of a row: a list, or names separated by `;`; None for anything else."""
-    if isinstance(value, str):
-        return list(dict.fromkeys(part.strip() for part in value.split(";") if shows(part)))
-    if isinstance(value, list | tuple) and all(_is_label(v) for v in value):
-        return list(dict.fromkeys(str(v) for v in value))
-    return None
-
-
-def _is_label(value: Any) -> bool:
-    if isinstance(value, str):
-        return shows(value) and not halved(value)
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _multilabel(contents: Mapping[str, Content]) -> Problem:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stressbed.config import check_tables
-from stressbed.config.content import TABLES, number, optional
+from stressbed.check import tables as check_tables
 from stressbed.config.entries import DatasetEntry
-from stressbed.config.tables import Table, lines_of, read_table
+from stressbed.dataset.content import TABLES, number, optional
+from stressbed.dataset.tables import Table, lines_of, read_table
 from stressbed.errors import ConfigError, DataError, StressbedError, suggest
 from stressbed.sources import resolve
 
