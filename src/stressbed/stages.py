@@ -30,7 +30,7 @@ SHARED = (
 NO_RESULTS = frozenset(
     {
         "__version__", "caches", "config", "devices", "errors", "fit", "memory", "progress", "redaction",
-        "stopping", "store", "workers", "workflow",
+        "stopping", "store", "workers",
     }
 )  # fmt: skip
 """What stages use besides: how work is done and told of, and entries, which are part of what decides jobs."""
