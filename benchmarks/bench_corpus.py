@@ -116,7 +116,7 @@ def _score(root: Path, folder: Path) -> None:
     score_cells(
         dataset_folder=folder, manifest=read_json(folder / "manifest.json"),
         texts=read_parquet(folder / "texts.parquet").to_pandas(), entry=ENTRY, embedder_identity="bench",
-        axis={v.transformation: "length" for v in VARIANTS}, cells=jobs, store_root=root / "store",
+        cells=jobs, store_root=root / "store",
     )  # fmt: skip
 
 

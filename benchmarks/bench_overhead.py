@@ -102,7 +102,7 @@ def _one_pair(plan: Plan, embedder: str, dataset: str, again: Path) -> None:
     ]
     score_cells(
         dataset_folder=frozen, manifest=manifest, texts=texts, entry=entry, embedder_identity=identity,
-        axis={t: plan.catalogue.transformations[t].axis for t in plan.config.transformations}, cells=jobs,
+        cells=jobs,
         store_root=again / "store",
     )  # fmt: skip
 

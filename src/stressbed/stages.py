@@ -22,8 +22,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 RECORD = PACKAGE / "stages.json"
 SHARED = (
-    "endpoint", "fingerprint.py", "languages.py", "models.py", "paths.py", "rewrites.py", "scripts.py", "sources.py", "stats",
-    "visible.py", "webpage.py",
+    "endpoint", "fingerprint.py", "languages.py", "models.py", "paths.py", "rewrites.py", "scripts.py",
+    "sources.py", "stats", "visible.py", "webpage.py",
 )  # fmt: skip
 """Modules and packages that several stages use; together they count as a stage without a version."""
 

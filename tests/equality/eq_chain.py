@@ -172,7 +172,7 @@ class Chain:
     def score(self, jobs: list[CellJob] | None = None) -> ScoreStats:
         return score_cells(
             dataset_folder=self.folder, manifest=self.manifest, texts=self.texts, entry=self.entry,
-            embedder_identity=self.identity, axis={"shuffled": "lexical_stylistic"},
+            embedder_identity=self.identity,
             cells=self.jobs() if jobs is None else jobs, store_root=self.store,
         )  # fmt: skip
 

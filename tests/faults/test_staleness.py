@@ -144,10 +144,7 @@ CHANGES: dict[str, Change] = {
     "how fast a model works": Change(entry("embedders", batch_size=8)),
     "a label": Change(entry("embedders", label="Vectors")),
     "a prompt": Change(stale=REWRITES, plan=prompt, said=".template: "),
-    "a transformation's axis": Change(
-        stale={"score"}, plan=transformation("paraphrasing", axis="length"),
-        said="transformation paraphrasing: axis: lexical_stylistic -> length",
-    ),
+    "a transformation's axis": Change(plan=transformation("paraphrasing", axis="length")),
     "a list of markers": Change(stale={"transform"}, plan=markers, said="markers "),
     "a version of stressbed": Change(
         stale={"embed"}, version="embed", said="stage embed: version: "

@@ -79,7 +79,7 @@ SHOWN = {"analyse", "analyse_items", "conclude", "plot", "page"}
         (
             "config/catalogue/transformations.yaml", "transformations", "paraphrasing",
             {"axis": "length", "question": "shorter"},
-            "transformation paraphrasing: axis: lexical_stylistic -> length", {"score", "collect", *SHOWN},
+            "transformation paraphrasing: axis: lexical_stylistic -> length", {"collect", *SHOWN},
         ),
         (
             "config/catalogue/embedders/small.yaml", "embedders", "tf", {"label": "Words"},

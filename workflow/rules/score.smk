@@ -14,7 +14,7 @@ rule score:
     params:
         decides=lambda wc, output: grid.decides("score", wc),
         store=lambda wc, output: grid.path(paths.STORE),
-        spec=lambda wc, output: grid.spec("embedders", "transformations"),
+        spec=lambda wc, output: grid.spec("embedders"),
         stale=lambda wc, input, output: cells_to_compute(grid, output[:-1]),
     message:
         "score {wildcards}; cells to compute: {params.stale}"

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 spec = json.loads(snakemake.params.spec)
-axis = {t: e["axis"] for t, e in spec["transformations"].items()}
 transforms = {variant_of_path(p): Path(p) for p in snakemake.input.transforms}
 folders = {Path(p).parent.name: Path(p).parent for p in snakemake.input.manifests}
 jobs: dict[tuple[str, str], list[CellJob]] = {}
@@ -42,7 +41,6 @@ with job(
             texts=read_parquet(folder / "texts.parquet").to_pandas(),
             entry=EmbedderEntry.model_validate(spec["embedders"][embedder]),
             embedder_identity=spec["identities"][f"embedder:{embedder}"],
-            axis=axis,
             cells=cells,
             store_root=Path(snakemake.params.store),
         )

@@ -30,7 +30,6 @@ __all__ = ["CellJob", "ScoreStats", "score_cells", "stale_cells"]
 KIND = "cells"
 """The cells' folder in the store."""
 
-ORIGINAL_AXIS = "original"
 
 LEXICAL = frozenset({"tf", "tfidf-svd", "bm25"})
 """Backends for which a text without a word that they know is a zero vector, by their nature."""
@@ -63,7 +62,6 @@ def score_cells(
     texts: pd.DataFrame,
     entry: EmbedderEntry,
     embedder_identity: str,
-    axis: Mapping[str, str],
     cells: Sequence[CellJob],
     store_root: Path,
 ) -> ScoreStats:
@@ -78,7 +76,6 @@ def score_cells(
         texts: Its texts.
         entry: The embedder.
         embedder_identity: Hash of what decides the embedder's vectors.
-        axis: Transformation -> axis.
         cells: What to score.
         store_root: The store.
 
@@ -96,7 +93,7 @@ def score_cells(
         for number, job in enumerate(cells, 1):
             record, computed = _from_store(setting, job, store, number, len(cells))
             reused += not computed
-            records.append((job, _with_coordinates(job, record, axis)))
+            records.append((job, _with_coordinates(job, record)))
             stop.check(f"{number} of {len(cells)} cells", where=f"{job.cell.embedder}/{job.cell.dataset}")
     for job, record in records:
         write_bytes(job.out, written(record).encode())
@@ -184,7 +181,7 @@ def _computed(
     }
 
 
-def _with_coordinates(job: CellJob, record: Mapping[str, Any], axis: Mapping[str, str]) -> dict[str, Any]:
+def _with_coordinates(job: CellJob, record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the record with its coordinates in front.
 
     They are not stored: cells that share all that decides them share an entry.
@@ -196,7 +193,6 @@ def _with_coordinates(job: CellJob, record: Mapping[str, Any], axis: Mapping[str
         "generator": variant.generator,
         "transformation": variant.transformation,
         "seed": variant.seed,
-        "axis": ORIGINAL_AXIS if variant.is_original else axis[variant.transformation],
         **record,
     }
 

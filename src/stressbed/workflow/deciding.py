@@ -86,10 +86,6 @@ def _vectors(plan: Plan, names: Sequence[str]) -> Lines:
     return _joined(lines.of_embedder(plan, e) for e in names)
 
 
-def _cells(plan: Plan, names: Sequence[str]) -> Lines:
-    return _vectors(plan, names) | lines.of_axes(plan)
-
-
 def _joined(parts: Iterable[Lines]) -> Lines:
     return {key: value for part in parts for key, value in part.items()}
 
@@ -107,7 +103,7 @@ _LINES: Mapping[str, Callable[[Plan, Sequence[str]], Lines]] = {
     "generate": _answers,
     "transform": _rewrites,
     "embed": _vectors,
-    "score": _cells,
+    "score": _vectors,
     "collect": _of_run(*SHOWN, "analysis", "colours", "labels", "human", label=False),
     "analyse": _of_run(*SHOWN, "colours", "human"),
     "plot": _of_run(*SHOWN, "analysis", "human"),

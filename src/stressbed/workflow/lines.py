@@ -136,12 +136,6 @@ def of_flags(plan: Plan, entries: Iterable[TransformationEntry]) -> Lines:
     return found
 
 
-def of_axes(plan: Plan) -> Lines:
-    """Return the axis of each of the run's transformations: it stands in every cell."""
-    entries = plan.catalogue.transformations
-    return {f"transformation {t}: axis": _value(entries[t].axis) for t in plan.config.transformations}
-
-
 def of_dataset(plan: Plan, name: str) -> Lines:
     """Return what decides a frozen dataset beside its files; of a translated one also all that made it."""
     fields = deciding_fields("dataset", plan.catalogue.datasets[name])

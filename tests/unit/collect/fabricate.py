@@ -79,14 +79,13 @@ def cell_record(plan, cell, score, **more):
     """Return the record of a cell; one subset per entry unless `subsets` is given."""
     entry = plan.catalogue.datasets[cell.dataset]
     v = cell.variant
-    axis = "original" if v.is_original else plan.catalogue.transformations[v.transformation].axis
     subsets = more.pop("subsets", None) or [
         part(s, score, p, entry.languages[s]) for s in entry.subsets for p in entry.splits
     ]
     return {
         "embedder": cell.embedder, "dataset": cell.dataset, "generator": v.generator,
         "transformation": v.transformation, "seed": v.seed, "task": entry.task or cell.dataset,
-        "task_type": entry.task_type, "axis": axis, "status": "ok", "error": None,
+        "task_type": entry.task_type, "status": "ok", "error": None,
         "metric": entry.main_score, "higher_is_better": True, "score": score, "subsets": subsets,
         "n_items": 10, "n_texts": 0 if v.is_original else 20, "fallbacks": 0, "flagged": 0,
         "retried": 0, "dropped": 0, "original_matched": None, "items": [],

@@ -49,6 +49,17 @@ def test_every_expected_cell_is_a_row_with_delta_to_its_own_original(tmp_path):
     assert set(frame["status"]) == {"ok"}
 
 
+def test_the_axis_is_the_catalogue_s_present_one_whatever_cells_say(tmp_path):
+    """Cells of versions that kept the axis may still lie there."""
+    plan = make_plan(tmp_path)
+    write_cells(plan, lambda c: {"score": 50.0, "axis": "length"})
+    entry = plan.catalogue.transformations["translation"].model_copy(update={"axis": "lexical_stylistic"})
+    plan.catalogue.transformations["translation"] = entry
+    frame = totals(run(plan)[1])
+    assert frame.loc[("alpha", "pairs", "translation", 2), "axis"] == "lexical_stylistic"
+    assert frame.loc[("alpha", "pairs", "cross_translation", 2), "axis"] == "language"
+
+
 def test_missing_and_failed_cells_are_rows_with_reasons(tmp_path):
     plan = make_plan(tmp_path, transformations=("expansion", "translation"))
 

@@ -107,9 +107,7 @@ def test_scoring_asks_for_nothing_that_was_not_embedded(frozen, tmp_path, entry_
         )
         for n, v in enumerate(outputs)
     ]
-    stats = score_cells(
-        dataset_folder=frozen, axis={"x": "length"}, cells=cells, store_root=tmp_path / "store", **common
-    )
+    stats = score_cells(dataset_folder=frozen, cells=cells, store_root=tmp_path / "store", **common)
     assert (stats.ok, stats.failed) == (2, 0)
     assert (json.loads((tmp_path / "1.score").read_text())["original_matched"] is not None) == dropping
 

@@ -28,7 +28,6 @@ KEYS = [
     "generator",
     "transformation",
     "seed",
-    "axis",
     "task",
     "task_type",
     "status",
@@ -76,7 +75,6 @@ def test_a_record_holds_what_the_contract_says(sts: Chain) -> None:
     sts.score()
     original, cell = sts.cell(), sts.cell(variant)
     assert set(original) == set(cell) == set(KEYS)
-    assert (original["axis"], cell["axis"]) == ("original", "lexical_stylistic")
     assert (cell["generator"], cell["transformation"], cell["seed"]) == ("gen", "shuffled", 1)
     assert [cell[k] for k in ("fallbacks", "flagged", "retried", "dropped", "n_texts")] == [1, 2, 1, 0, 100]
     flagged_fallback = sts.add(2, outcomes=outcomes, flagged=ids[:3])
@@ -363,7 +361,7 @@ import pandas
 from stressbed.config.entries import EmbedderEntry
 stats = score_cells(
     **given, dataset_folder=folder, texts=pandas.read_parquet(folder / "texts.parquet"),
-    entry=EmbedderEntry(id="random", backend="random", model="random"), axis={{}},
+    entry=EmbedderEntry(id="random", backend="random", model="random"),
 )
 assert stale_cells(**given) == []
 assert stats.ok == 1

@@ -23,7 +23,7 @@ ENTRY = EmbedderEntry(
 KINDS = ("STS", "STSMany", "PairClassification", "Retrieval", "Reranking", "Summarization", "BitextMining")
 """Experiments take seconds and have no rows of their own: `tests/equality` holds them beside mteb."""
 KEPT = (
-    "axis", "task", "task_type", "status", "error", "metric", "higher_is_better", "score",
+    "task", "task_type", "status", "error", "metric", "higher_is_better", "score",
     "n_items", "n_texts", "fallbacks", "flagged", "retried", "dropped", "vectors", "zero_vectors",
     "original_matched",
 )  # fmt: skip
