@@ -23,7 +23,7 @@ rule analyse:
         **needs.of("analyse"),
     params:
         decides=lambda wc, output: chosen().decides("analyse", wc),
-        config=lambda wc, output: chosen().resolved_config(),
+        plan=lambda wc, output: chosen().plan_text(),
     message:
         "analyse the scores: tables as CSV, Markdown and LaTeX"
     script:
@@ -57,7 +57,7 @@ rule analyse_items:
         **needs.of("analyse"),
     params:
         decides=lambda wc, output: chosen().decides("analyse", wc),
-        config=lambda wc, output: chosen().resolved_config(),
+        plan=lambda wc, output: chosen().plan_text(),
     message:
         "analyse the items: intervals within datasets, the worst items, what goes with their loss"
     script:
@@ -98,7 +98,7 @@ rule conclude:
         **needs.of("analyse"),
     params:
         decides=lambda wc, output: chosen().decides("analyse", wc),
-        config=lambda wc, output: chosen().resolved_config(),
+        plan=lambda wc, output: chosen().plan_text(),
     message:
         "conclude: findings and verdicts in words"
     script:

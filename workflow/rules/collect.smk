@@ -12,7 +12,7 @@ rule collect:
         **needs.of("collect"),
     params:
         decides=lambda wc, output: chosen().decides("collect", wc),
-        config=lambda wc, output: chosen().resolved_config(),
+        plan=lambda wc, output: chosen().plan_text(),
     message:
         "collect all cells into scores.parquet and items.parquet"
     script:
@@ -36,7 +36,7 @@ rule collect_texts:
     params:
         decides=lambda wc, output: chosen().decides("collect", wc),
         store=lambda wc, output: grid.path(paths.STORE),
-        config=lambda wc, output: chosen().resolved_config(),
+        plan=lambda wc, output: chosen().plan_text(),
     message:
         "collect the texts behind items, and how far they moved under each embedder"
     script:

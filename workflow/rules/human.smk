@@ -13,7 +13,7 @@ rule human_sheets:
         **needs.of("collect"),
     params:
         decides=lambda wc, output: people.decides_sheets(),
-        config=lambda wc, output: chosen().resolved_config(),
+        plan=lambda wc, output: chosen().plan_text(),
     message:
         "draw rewrites for human raters and write the sheets"
     script:
@@ -35,7 +35,7 @@ rule human_drift:
         decides=lambda wc, output: people.decides_drift(),
         embedder=lambda wc, output: people.drift_embedder,
         store=lambda wc, output: grid.path(paths.STORE),
-        config=lambda wc, output: grid.resolved_config(),
+        plan=lambda wc, output: grid.plan_text(),
     message:
         "measure how far the rated rewrites are from their originals"
     script:
@@ -66,7 +66,7 @@ rule human_ratings:
         **needs.of("analyse"),
     params:
         decides=lambda wc, output: HumanGrid(chosen().plan).decides_ratings(),
-        config=lambda wc, output: chosen().resolved_config(),
+        plan=lambda wc, output: chosen().plan_text(),
     message:
         "read the ratings: means, agreement, label preservation, drift"
     script:

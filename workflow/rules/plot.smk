@@ -36,7 +36,7 @@ rule plot:
         **needs.of("plot"),
     params:
         decides=lambda wc, output: chosen().decides("plot", wc),
-        config=lambda wc, output: chosen().resolved_config(),
+        plan=lambda wc, output: chosen().plan_text(),
     message:
         "draw the figures"
     script:

@@ -34,7 +34,7 @@ rule summary:
         **needs.of("report"),
     params:
         decides=lambda wc, output: chosen().decides_summary(),
-        config=lambda wc, output: chosen().resolved_config(),
+        plan=lambda wc, output: chosen().plan_text(),
     message:
         "sum up what the run took"
     script:
@@ -52,7 +52,7 @@ rule page:
         **needs.of("report"),
     params:
         decides=lambda wc, output: chosen().decides("page", wc),
-        config=lambda wc, output: chosen().resolved_config(),
+        plan=lambda wc, output: chosen().plan_text(),
     message:
         "write the interactive page"
     script:
@@ -64,7 +64,7 @@ rule partial:
     log:
         run_folder.path("logs/partial.log"),
     params:
-        config=grid.resolved_config(),
+        plan=lambda wc, output: grid.plan_text(),
         folder=run_folder.path("partial"),
     message:
         "collect, analyse and draw the cells that are there"
@@ -76,7 +76,7 @@ rule prefetch:
     log:
         run_folder.path("logs/prefetch.log"),
     params:
-        config=grid.resolved_config(),
+        plan=lambda wc, output: grid.plan_text(),
     message:
         "bring datasets, tokenizers and weights, so that the run needs no network"
     script:
@@ -89,7 +89,7 @@ rule plan:
         run_folder.path("logs/plan.log"),
     localrule: True
     params:
-        config=grid.resolved_config(),
+        plan=lambda wc, output: grid.plan_text(),
         folder=run_folder.path("plan"),
     message:
         "say what the run will take and what of it is done"

@@ -10,7 +10,7 @@ rule select_texts:
         **needs.of("collect"),
     params:
         decides=lambda wc, output: selection.decides_texts(),
-        config=lambda wc, output: grid.resolved_config(),
+        plan=lambda wc, output: grid.plan_text(),
     message:
         "draw the texts that the candidates rewrite"
     script:
@@ -71,7 +71,7 @@ checkpoint select_shortlist:
         **needs.of("analyse"),
     params:
         decides=lambda wc, output: selection.decides_screening(),
-        config=lambda wc, output: grid.resolved_config(),
+        plan=lambda wc, output: grid.plan_text(),
     message:
         "error rates of all candidates; the lowest make the shortlist"
     script:
@@ -94,7 +94,7 @@ rule select_judge:
     params:
         decides=lambda wc, output: selection.decides_rating(wc.judge),
         store=lambda wc, output: grid.path(paths.STORE),
-        config=lambda wc, output: grid.resolved_config(),
+        plan=lambda wc, output: grid.plan_text(),
     message:
         "judge {wildcards.judge} rates the rewrites of {wildcards.generator}"
     script:
@@ -123,7 +123,7 @@ checkpoint select_winner:
         **needs.of("analyse"),
     params:
         decides=lambda wc, output: selection.decides_choice(),
-        config=lambda wc, output: grid.resolved_config(),
+        plan=lambda wc, output: grid.plan_text(),
     message:
         "compare the generators on the shortlist and take the best"
     script:

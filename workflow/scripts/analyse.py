@@ -3,17 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from stressbed.analyse.run import analyse
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.jobs import job
 
 if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job("analyse", log_file=snakemake.log[0]) as this:
-    plan = load_run(yaml.safe_load(snakemake.params.config))
+    plan = Plan.parse(snakemake.params.plan)
     analyse(
         plan=plan,
         scores=Path(snakemake.input.scores),

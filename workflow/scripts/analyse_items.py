@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from stressbed.analyse.items.run import analyse_items
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.jobs import job
 
 if TYPE_CHECKING:
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 
 with job("analyse items", log_file=snakemake.log[0]) as this:
     analyse_items(
-        plan=load_run(yaml.safe_load(snakemake.params.config)),
+        plan=Plan.parse(snakemake.params.plan),
         scores=Path(snakemake.input.scores),
         items=Path(snakemake.input.item_values),
         texts=Path(snakemake.input.texts),

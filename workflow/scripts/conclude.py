@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from stressbed.analyse.conclusions.run import conclude
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.jobs import job
 
 if TYPE_CHECKING:
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 
 with job("conclude", log_file=snakemake.log[0]) as this:
     conclude(
-        plan=load_run(yaml.safe_load(snakemake.params.config)),
+        plan=Plan.parse(snakemake.params.plan),
         scores=Path(snakemake.input.scores),
         items=Path(snakemake.input.item_values),
         tables=Path(snakemake.input.tables[0]).parent,

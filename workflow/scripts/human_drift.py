@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.human.study import measure_drift
 from stressbed.jobs import job
 
@@ -13,7 +11,7 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job("human drift", log_file=snakemake.log[0]) as this:
-    plan = load_run(yaml.safe_load(snakemake.params.config))
+    plan = Plan.parse(snakemake.params.plan)
     name = snakemake.params.embedder
     counted = measure_drift(
         items=Path(snakemake.input.drawn),

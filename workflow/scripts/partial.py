@@ -3,16 +3,14 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from stressbed import paths
 from stressbed.analyse.items.run import analyse_items
 from stressbed.analyse.names import Names
 from stressbed.analyse.run import analyse
-from stressbed.check import load_run
 from stressbed.collect.cells import collect
 from stressbed.collect.drifts import collect_drift
 from stressbed.collect.texts import collect_texts
+from stressbed.config import Plan
 from stressbed.jobs import job
 from stressbed.plot.run import plot
 from stressbed.report.page import FILE
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job("partial", log_file=snakemake.log[0]) as this:
-    plan = resolved(load_run(yaml.safe_load(snakemake.params.config)))
+    plan = resolved(Plan.parse(snakemake.params.plan))
     folder = Path(snakemake.params.folder)
     scores, names = folder / "scores.parquet", Names.of(plan)
     items, texts, drift = (folder / f"{n}.parquet" for n in ("items", "item_texts", "item_drift"))

@@ -4,9 +4,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.jobs import job
 from stressbed.plan import show
 from stressbed.plan.build import forecast
@@ -15,6 +13,6 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job("plan", log_file=snakemake.log[0]) as this:
-    found = forecast(load_run(yaml.safe_load(snakemake.params.config)))
+    found = forecast(Plan.parse(snakemake.params.plan))
     show.write(found, Path(snakemake.params.folder))
     sys.stdout.write(show.as_text(found))

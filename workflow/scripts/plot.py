@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from stressbed.analyse.names import Names
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.jobs import job
 from stressbed.plot.run import plot
 
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job("plot", log_file=snakemake.log[0]) as this:
-    plan = load_run(yaml.safe_load(snakemake.params.config))
+    plan = Plan.parse(snakemake.params.plan)
     plot(
         tables=Path(snakemake.input[0]).parent,
         names=Names.of(plan),

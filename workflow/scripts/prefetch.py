@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.jobs import job
 from stressbed.prefetch import prefetch
 
@@ -12,4 +10,4 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job("prefetch", log_file=snakemake.log[0]) as this:
-    prefetch(load_run(yaml.safe_load(snakemake.params.config)))
+    prefetch(Plan.parse(snakemake.params.plan))

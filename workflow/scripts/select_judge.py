@@ -5,9 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.generate.engines import open_engine
 from stressbed.jobs import job
 from stressbed.select.judge import judge
@@ -24,7 +22,7 @@ with job(
     name=f"{judge_id} {generator}",
     decides=snakemake.params.decides,
 ) as this:
-    plan = load_run(yaml.safe_load(snakemake.params.config))
+    plan = Plan.parse(snakemake.params.plan)
     catalogue = plan.catalogue
     selection = catalogue.selections[str(plan.config.selection)]
     entry = catalogue.generators[judge_id]

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from stressbed.analyse.names import Names
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.jobs import job
 from stressbed.paths import variant_of_path
 from stressbed.select.screening import screen
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job("select shortlist", log_file=snakemake.log[0]) as this:
-    plan = load_run(yaml.safe_load(snakemake.params.config))
+    plan = Plan.parse(snakemake.params.plan)
     entry = plan.catalogue.selections[str(plan.config.selection)]
     transforms: dict[str, list[Path]] = {candidate: [] for candidate in entry.candidates}
     for path in snakemake.input:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.jobs import job
 from stressbed.select.sample import sample_texts
 from stressbed.store import read_parquet, write_atomic
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job("select texts", log_file=snakemake.log[0]) as this:
-    plan = load_run(yaml.safe_load(snakemake.params.config))
+    plan = Plan.parse(snakemake.params.plan)
     entry = plan.catalogue.selections[str(plan.config.selection)]
     table = read_parquet(snakemake.input[0])
     chosen = sample_texts(table.to_pandas(), rows=entry.rows, seed=entry.sample_seed)

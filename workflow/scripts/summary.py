@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from stressbed.check import load_run
+from stressbed.config import Plan
 from stressbed.jobs import job
 from stressbed.report.summary import summary
 from stressbed.workflow.made import executions_of
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
     snakemake: Any  # what Snakemake puts in front of a script
 
 with job("summary", log_file=snakemake.log[0]) as this:
-    plan = load_run(yaml.safe_load(snakemake.params.config))
+    plan = Plan.parse(snakemake.params.plan)
     summary(
         plan=plan,
         scores=Path(snakemake.input.scores),

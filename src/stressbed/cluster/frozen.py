@@ -6,7 +6,6 @@ anew, so it would follow the edit, while those before it did not. Jobs therefore
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -17,8 +16,7 @@ from pathlib import Path
 import yaml
 
 import stressbed
-from stressbed.config import Catalogue, Plan, RunConfig
-from stressbed.config.catalogue import KINDS
+from stressbed.config import Plan
 from stressbed.errors import StressbedError
 from stressbed.fingerprint import digest
 
@@ -49,7 +47,7 @@ def freeze(plan: Plan, root: Path, store: Path, *, begun: float) -> Path:
             raise StressbedError(
                 "the workflow was edited while the run was starting", where=str(path), do="start it again"
             )
-    text = json.dumps(as_json(plan), sort_keys=True)
+    text = plan.dump()
     content = {str(p.relative_to(root)): p.read_bytes() for p in files}
     target = store / digest([text, {name: digest(data.hex()) for name, data in content.items()}])
     if target.exists():
@@ -83,30 +81,7 @@ def thaw(folder: Path) -> Plan | None:
             where=str(used),
             do="let jobs inherit PYTHONPATH (sbatch --export=ALL); nothing in the environment may reset it",
         )
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    entries = {
-        kind: {
-            name: KINDS[kind].model_validate_json(json.dumps(e))
-            for name, e in kept["catalogue"][kind].items()
-        }
-        for kind in KINDS
-    }
-    origin = {(kind, name): Path(file) for kind, name, file in kept["origin"]}
-    config = RunConfig.model_validate_json(json.dumps(kept["config"]))
-    return Plan(config, Catalogue(**entries, origin=origin), Path(kept["base"]))  # type: ignore[arg-type]
-
-
-def as_json(plan: Plan) -> dict[str, object]:
-    """Return a plan as JSON."""
-    return {
-        "config": plan.config.model_dump(mode="json"),
-        "catalogue": {
-            kind: {name: e.model_dump(mode="json") for name, e in getattr(plan.catalogue, kind).items()}
-            for kind in KINDS
-        },
-        "origin": [[kind, name, str(file)] for (kind, name), file in sorted(plan.catalogue.origin.items())],
-        "base": str(plan.base),
-    }
+    return Plan.parse(path.read_text(encoding="utf-8"))
 
 
 def forget(store: Path, used: Iterable[str], *, age: float = 3600) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 
 from stressbed import paths
 from stressbed.config import secrets
-from stressbed.config.catalogue import Catalogue, identity, problems_of
+from stressbed.config.catalogue import KINDS, Catalogue, identity, problems_of
 from stressbed.config.entries import SelectionEntry, TranslateDataset
 from stressbed.config.model import AUTO, RunConfig
 from stressbed.config.model_files import model_files
@@ -187,6 +188,52 @@ class Plan:
             origin = self.catalogue.origin.get((kind, name))
             self._files[kind, name] = model_files(entry, self.base if origin is None else origin.parent)
         return self._files[kind, name]
+
+    def of_used_entries(self) -> Plan:
+        """Return the plan with those entries of its catalogue that the run or its selection names."""
+        c, catalogue, chosen = self.config, self.catalogue, self.selection
+        steps = [s.prompt for t in self.transformations for s in catalogue.transformations[t].steps]
+        used = {
+            "datasets": self.datasets,
+            "embedders": c.embedders,
+            "generators": self.generators,
+            "transformations": self.transformations,
+            "prompts": steps,
+            "judge_prompts": [] if chosen is None else [chosen.judge_prompt],
+            "selections": [] if chosen is None else [chosen.id],
+            "markers": list(catalogue.markers),
+        }
+        entries = {
+            kind: {n: getattr(catalogue, kind)[n] for n in dict.fromkeys(used[kind])} for kind in KINDS
+        }
+        origin = {at: file for at, file in catalogue.origin.items() if at[1] in entries[at[0]]}
+        return replace(self, catalogue=Catalogue(**entries, origin=origin))
+
+    def dump(self) -> str:
+        """Return the plan as JSON, from which `parse` makes an equal one without reading any file."""
+        c = self.catalogue
+        entries = {k: {n: e.model_dump(mode="json") for n, e in getattr(c, k).items()} for k in KINDS}
+        kept = {
+            "config": self.config.model_dump(mode="json"),
+            "catalogue": entries,
+            "origin": [[kind, name, str(file)] for (kind, name), file in sorted(c.origin.items())],
+            "base": str(self.base),
+        }
+        return json.dumps(kept, sort_keys=True)
+
+    @classmethod
+    def parse(cls, text: str) -> Plan:
+        """Return the plan that `dump` was called on."""
+        kept = json.loads(text)
+        entries: dict[str, Any] = {
+            kind: {
+                n: KINDS[kind].model_validate_json(json.dumps(e)) for n, e in kept["catalogue"][kind].items()
+            }
+            for kind in KINDS
+        }
+        origin = {(kind, name): Path(file) for kind, name, file in kept["origin"]}
+        config = RunConfig.model_validate_json(json.dumps(kept["config"]))
+        return cls(config, Catalogue(**entries, origin=origin), Path(kept["base"]))
 
     def local_files(self, dataset: str) -> list[Path]:
         """Return the files that a local dataset is read from."""

@@ -325,6 +325,12 @@ class Grid:
         """Return the run's config with every default filled in, as YAML."""
         return resolved_config(self.plan)
 
+    def plan_text(self) -> str:
+        """Return the run with the catalogue's entries that it uses, for a script."""
+        if () not in self._specs:
+            self._specs[()] = self.plan.of_used_entries().dump()
+        return self._specs[()]
+
     def _chosen(self, axis: str, all_values: list[str], wildcards: Mapping[str, str] | None) -> list[str]:
         if wildcards is not None and axis in dict(wildcards.items()):
             return [wildcards[axis]]
