@@ -203,7 +203,7 @@ class Plan:
             "selections": [] if chosen is None else [chosen.id],
             "markers": list(catalogue.markers),
         }
-        entries = {
+        entries: dict[str, Any] = {
             kind: {n: getattr(catalogue, kind)[n] for n in dict.fromkeys(used[kind])} for kind in KINDS
         }
         origin = {at: file for at, file in catalogue.origin.items() if at[1] in entries[at[0]]}

@@ -179,3 +179,18 @@ def test_the_figure_shows_every_compared_cell():
     (ax,) = crosscheck_figure(held, NAMES).axes
     assert sum(len(c.get_offsets()) for c in ax.collections) == len(held)
     assert ax.get_xlabel() == "Δ under Gemma (points)"
+
+
+def test_a_delta_is_the_mean_over_seeds() -> None:
+    frame = scores()
+    third = frame[(frame["seed"] == 2)].assign(seed=3)
+    third["delta"] -= 9.0
+    third["score"] -= 9.0
+    found = cells(pd.concat([frame, third], ignore_index=True), NAMES).set_index(_PLACE).sort_index()
+    # Of seeds 1 to 3 the deltas of one cell are x - 0.5, x + 0.5 and x - 8.5.
+    here = found.loc[("e2", "d3", "expansion")]
+    assert here["delta_first"].item() == pytest.approx(-2 - 1 - 2 - 1 - 8.5 / 3)
+    assert here["delta_second"].item() == pytest.approx(-2 - 1 - 2 - 8.5 / 3)
+
+
+_PLACE = ["embedder", "dataset", "transformation"]

@@ -318,3 +318,33 @@ def test_translation_drawn_for_each_text_is_told_by_what_it_is_not_by_its_id():
     said = findings({"delta_by_transformation": frame}, names, run="mine")
     assert said.count("costs more than") == 1
     assert "Paraphrasing costs more than expansion for 1 of 2 embedders." in said
+
+
+def test_one_embedder_without_a_profile_does_not_hide_the_others():
+    frame = pd.DataFrame(
+        {"embedder": list("abc"), "most_disruptive": ["length", None, "language"],
+         "certainty": [50.0, None, 99.0], "n_datasets": 10, "hteb": -1.0, "relative_drop": None}
+    )  # fmt: skip
+    said = findings({"axis_profiles": frame}, made_names(E, D), run="mine")
+    assert "Most disruptive axis: Length for 1 of 3 and Language for 1 of 3; for 1 in at least 95 %" in said
+
+
+def test_a_pair_of_transformations_that_nobody_has_both_of_is_not_compared():
+    names = made_names(E, D, crossings=(("translation", "cross_translation"),))
+    frame = pd.DataFrame(
+        {"embedder": list("ab"), "translation": [-1.0, None], "cross_translation": [None, -2.0]}
+    )
+    assert "costs more" not in findings({"delta_by_transformation": frame}, names, run="mine")
+
+
+def test_the_papers_number_on_a_translated_dataset_stands_beside_the_same_embedders():
+    names = made_names(E, ("sts", "sts-deu"), translations={"sts-deu": "sts"})
+    row = {"source": "sts", "translated": "sts-deu", "source_drop": 14.0, "translated_drop": 9.5}
+    rows = [{**row, "embedder": e, "trained": "yes" if e < "c" else "no"} for e in E]
+    groups = ("(all)", "(trained on the language)", "(not trained on the language)")
+    frame = pd.DataFrame([*rows, *({**row, "embedder": g, "trained": ""} for g in groups)])
+    beside = on_the_papers_grid(names, translated=[(["all"], "9.9")])
+    said = findings({"translated_datasets": frame}, names, run="mine", beside=beside)
+    assert said.count("paper") == 1
+    assert "its translation. *(paper: 9.9)*" in said
+    assert "The same items: embedders lose" in said.split("*(paper: 9.9)*")[0].splitlines()[-1]

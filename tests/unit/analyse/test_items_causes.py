@@ -187,3 +187,25 @@ def test_intervals_hold_the_truth_as_often_as_they_promise(measured):
         row = table.loc["length_ratio" if measured else "flag:any"]
         held += row["low"] <= truth <= row["high"]
     assert 0.88 <= held / runs <= 0.99
+
+
+def test_a_variant_that_changes_every_item_alike_says_nothing():
+    items, cause, rng = made(n=80)
+    flat = items.assign(seed=2, value=items["original"] - 0.25, delta=-0.25)
+    texts = [
+        texts_of(items["item"], cause),
+        texts_of(items["item"], rng.normal(size=80), variant=("llm", "expansion", 2)),
+    ]
+    both = causes([pd.concat([items, flat], ignore_index=True)], texts).frame.iloc[0]
+    alone = causes([items], texts[:1]).frame.iloc[0]
+    assert both["rho"] == pytest.approx(alone["rho"])
+
+
+def test_items_of_all_datasets_are_counted():
+    one, cause, _ = made(n=60)
+    other, slower, _ = made(n=45, seed=1)
+    other = other.assign(dataset="c")
+    texts = [texts_of(one["item"], cause), texts_of(other["item"], slower, dataset="c")]
+    scores = [score_row(50, 60), score_row(50, 60, dataset="c")]
+    row = causes([one, other], texts, (), names_of(datasets=("d", "c")), scores).frame.iloc[0]
+    assert row["n"] == 105

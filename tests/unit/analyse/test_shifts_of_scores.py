@@ -95,3 +95,15 @@ def test_generators_and_settings_are_analysed_alone():
     assert len(frame) == 2 * 2 * 8
     assert list(frame.columns[:2]) == ["generator", "setting"]
     assert frame.groupby("setting")["n"].unique().map(list).to_dict() == {"first": [6], "second": [3]}
+
+
+def test_one_transformation_on_too_few_datasets_is_said_though_others_have_intervals():
+    names = made_names(E, D)
+    base = noisy(7, shift=-3)
+    scores = made_scores(
+        names, lambda e, d, t, s: None if t == "expansion" and d > "d2" else base(e, d, t, s)
+    )
+    table = shifts(analysed(names, scores))
+    low = table.frame.set_index("transformation")["low"]
+    assert low.isna().to_dict() == {t: t == "expansion" for t in names.transformations}
+    assert "No interval: 3 datasets are too few for an interval, which needs 6." in table.notes

@@ -165,3 +165,22 @@ def test_an_embedder_with_a_missing_cell_is_not_ranked_on_that_dataset_and_it_is
     assert any("fewest that were ranked" in note for note in table.notes)
     by_dataset = rank_stability_by_dataset(data).frame.groupby("dataset")["n_embedders"].first()
     assert by_dataset.to_dict() == {d: len(E) - (d == "d3") for d in D}
+
+
+def test_datasets_without_a_ranking_of_originals_leave_the_within_tau_too():
+    """Both are compared, so they are over the same datasets."""
+    names = made_names(E, D)
+    base = noisy(1, spread=6)
+    scores = made_scores(names, lambda e, d, t, s: 70.0 if (d, t) == (D[0], "original") else base(e, d, t, s))
+    found = rank_stability(analysed(names, scores)).frame.set_index("row").loc["translation"]
+    expected = [
+        mean(
+            kendalltau(
+                plain(scores, d, ["translation"], (s,)), plain(scores, d, ["translation"], (t,))
+            ).statistic
+            for s, t in combinations((1, 2, 3), 2)
+        )
+        for d in D[1:]
+    ]
+    assert found["n_datasets"] == found["n_within"] == len(D) - 1
+    assert found["within_mean"] == pytest.approx(mean(expected))

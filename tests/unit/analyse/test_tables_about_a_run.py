@@ -1,6 +1,7 @@
 """What a run is made of, and which statistics it has."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,7 @@ from stressbed.analyse.descriptive.catalogue import (
     catalogue_generators,
 )
 from stressbed.analyse.names import Names
+from stressbed.analyse.run import analyse
 from stressbed.analyse.write import to_csv, to_latex, to_markdown
 from stressbed.check import load_run
 from stressbed.config.load import read_config
@@ -71,6 +73,11 @@ def test_generators_have_their_roles():
     frame = catalogue_generators(*shipped("quickstart-selection.yaml")).frame.set_index("generator")
     assert len(frame) == 3
     assert set(frame["role"]) <= {"candidate", "judge", "candidate+judge"}
+    plan, names = shipped("hteb-german.yaml")
+    assert catalogue_generators(plan, names).frame["role"].tolist() == ["rewrites"]
+    other = replace(plan, config=plan.config.model_copy(update={"generator": ["smollm2-135m"]}))
+    roles = catalogue_generators(other, Names.of(other)).frame["role"].tolist()
+    assert roles == ["rewrites", "translates datasets"]
     sampled = catalogue_generators(*shipped("hteb-stochastic.yaml")).frame
     assert sampled.loc[0, "temperature"] == 0.7
 
@@ -189,3 +196,30 @@ def test_a_selection_and_ratings_bring_their_tests():
     assert len(found) == 2
     plan, names = shipped("hteb-english.yaml")  # its study with people has no ratings yet
     assert statistical_tests(plan, names, {}).frame.empty
+
+
+@pytest.mark.parametrize("order", [("ant", "zebra"), ("zebra", "ant")])
+def test_datasets_stand_in_the_order_of_the_config_and_of_its_settings(tmp_path, order):
+    datasets = {d: {} for d in order}
+    assert list(Names.of(make_plan(tmp_path, datasets=datasets)).settings) == list(order)
+    settings = {f"of-{d}": {"datasets": [d]} for d in order}
+    plan = make_plan(tmp_path, datasets={d: {} for d in ("ant", "zebra")}, settings=settings)
+    assert list(Names.of(plan).settings) == list(order)
+
+
+def test_rewrites_are_counted_in_the_order_of_the_seeds(tmp_path, monkeypatch):
+    """The first seed that has a rewrite counts it, whichever file is named first."""
+    seen = []
+
+    def count(files):
+        seen.extend(p.stem for p in files)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stressbed.analyse.run.rewrite_counts", count)
+    files = [tmp_path / f"{seed}.parquet" for seed in (1, 2, 11)]
+    for file in files:
+        pd.DataFrame({"a": [1]}).to_parquet(file)
+    plan = make_plan(tmp_path, seeds=(2, 11, 1))
+    with pytest.raises(KeyboardInterrupt):
+        analyse(plan=plan, scores=files[0], transforms=[*files, tmp_path / "3.parquet"], folder=tmp_path)
+    assert seen == ["2", "11", "1"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import zlib
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,10 +15,14 @@ import pytest
 from stressbed import embed
 from stressbed.embed import probe
 from stressbed.embed.embedders import open_embedder
-from stressbed.embed.embedders.common import normalise
+from stressbed.embed.embedders.common import EntryEmbedder, normalise
+from stressbed.embed.embedders.transformer import _tell_of_prompts as tell_of_prompts
+from stressbed.embed.encode import Item
+from stressbed.embed.encode import _checked as checked
 from stressbed.embed.instructions import instruction_for
 from stressbed.embed.sparse_rows import SparseRows, is_sparse
 from stressbed.embed.vectors import VectorStore, vector_key
+from stressbed.errors import EmbedError
 from stressbed.fingerprint import digest, text_digest
 
 DOCUMENTS = ["red fish blue fish", "one fish", "two birds sing a song of birds", "red birds", "a blue song"]
@@ -218,3 +224,36 @@ def test_a_manifest_says_what_its_vectors_are_of(bench, entry_of, monkeypatch) -
     }  # fmt: skip
     assert bench.record("one") == expected | {"fingerprint": digest(expected)}
     assert bench.record()["texts_hash"] == ""
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (3, 0), (3,), (3, 4, 1)])
+def test_vectors_of_another_shape_than_the_strings_are_refused(shape) -> None:
+    batch = [Item("", "none", -1, text, "key") for text in "abc"]
+    said = f"3 strings gave vectors of shape {re.escape(str(shape))}"
+    with pytest.raises(EmbedError, match=said):
+        checked(np.ones(shape), batch, "embedder e")
+    assert checked(np.ones((3, 4)), batch, "embedder e").shape == (3, 4)
+
+
+def test_vectors_become_float32_whatever_a_model_gives(entry_of) -> None:
+    embedder = EntryEmbedder(entry_of("random"))
+    for given in ([[1, 2]], np.ones((1, 2)), np.ones((1, 2), dtype=np.float16)):
+        assert embedder.finish(given).dtype == np.float32
+
+
+def test_the_embedder_is_named_where_its_similarity_is_not_known(entry_of) -> None:
+    class Odd(EntryEmbedder):
+        def _own_similarity(self):
+            return "hamming"
+
+    with pytest.raises(EmbedError, match=r"where: embedder 'odd'") as caught:
+        _ = Odd(entry_of("random", id="odd")).similarity
+    assert caught.value.where == "embedder 'odd'"
+
+
+def test_a_model_without_any_prompts_is_not_warned_of(entry_of, caplog) -> None:
+    tell_of_prompts(SimpleNamespace(prompts=None), entry_of("random"))
+    tell_of_prompts(SimpleNamespace(), entry_of("random"))
+    assert not caplog.records
+    tell_of_prompts(SimpleNamespace(prompts={"query": "q: ", "document": ""}), entry_of("random"))
+    assert "prompts for query, which" in caplog.text

@@ -318,3 +318,21 @@ def test_waiting_options_are_no_identity_of_an_embedder(entry_of) -> None:
     one = entry_of("openai", model="m", base_url="http://127.0.0.1:1/v1")
     other = one.model_copy(update={"endpoint_options": {"tries": 2, "timeout_s": 3, "concurrency": 9}})
     assert identity("embedder", one) == identity("embedder", other)
+
+
+def test_a_refused_text_does_not_make_other_requests_smaller(server, model) -> None:
+    refusal = '{"error": {"code": "content_filter", "message": "content filter triggered"}}'
+    server.refuse = lambda texts: (400, refusal) if any("number 4" in t for t in texts) else None
+    with pytest.raises(EmbedError, match="refuses a text for what it says"):
+        model.encode(TEXTS, role="none", manifest=MANIFEST)
+    server.refuse = lambda texts: None
+    before = len(server.bodies)
+    model.encode(TEXTS, role="none", manifest=MANIFEST)
+    assert sorted(len(b["input"]) for b in server.bodies[before:]) == [2, *[3] * 6]
+
+
+def test_an_endpoints_errors_name_the_embedder(server, model) -> None:
+    server.refuse = lambda texts: (401, "no")
+    with pytest.raises(EmbedError) as caught:
+        model.encode(TEXTS[:1], role="none", manifest=MANIFEST)
+    assert caught.value.where.startswith("embedder 'openai', http")

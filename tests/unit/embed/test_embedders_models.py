@@ -301,3 +301,9 @@ def test_local_data_have_task_metadata_of_their_type(entry_of) -> None:
         TEXTS, role="none", manifest=MANIFEST
     )
     assert vectors.shape[0] == 4
+
+
+def test_a_models_own_similarity_cannot_be_known_without_its_files(entry_of) -> None:
+    embedder = opened(entry_of("sentence-transformers", model="nobody/has-this", revision="r"))
+    with pytest.raises(EmbedError, match="own similarity function cannot be known"):
+        _ = embedder.similarity

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from eq_tasks import changed, data_of, make_task, pairs
 
 from stressbed.config.entries import EmbedderEntry
 from stressbed.errors import ScoreError, StoreError
-from stressbed.score.cell import fingerprint, written
+from stressbed.score.cell import _PLACE, fingerprint, written
 from stressbed.score.run import stale_cells
 from stressbed.score.variant import VariantFacts, read_facts
 
@@ -388,3 +389,11 @@ assert not {{"sentence_transformers", "vllm"}} & set(sys.modules)
 def test_a_cells_file_is_what_json_writes(items: list[Any], error: str) -> None:
     record = {"error": error, "items": items, "fingerprint": None}
     assert written(record) == json.dumps(record, indent=1) + "\n"
+
+
+def test_a_record_with_the_mark_of_lists_in_a_text_is_written_whole_and_never_with_nan():
+    items = [{"subset": "default", "ids": None, "values": [0.5, 0.25]}]
+    record = {"error": _PLACE, "score": 1.0, "items": items}
+    assert json.loads(written(record)) == record
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        written(record | {"score": math.nan})

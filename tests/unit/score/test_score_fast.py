@@ -88,6 +88,10 @@ def test_threads_are_those_of_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
         assert torch.get_num_threads() == 1
         assert {pool["num_threads"] for pool in threadpool_info()} <= {1}
     assert torch.get_num_threads() == before
+    for nothing in ("0", "", "many"):
+        monkeypatch.setenv("OMP_NUM_THREADS", nothing)
+        with limited_threads():
+            assert torch.get_num_threads() == before
     monkeypatch.delenv("OMP_NUM_THREADS")
     with limited_threads():
         assert torch.get_num_threads() == before

@@ -203,3 +203,11 @@ def test_intervals_cover_the_truth():
         found = mean_interval(generator.normal(4, 0.3, size=200), resamples=999, rng=generator)
         covered += found.low <= 4 <= found.high
     assert 0.92 <= covered / draws <= 0.975
+
+
+def test_a_resample_exactly_as_far_as_the_observed_difference_counts():
+    """One of six rows differs by 1: a sample holds it K times, and only K = 1 lies nearer than 1/6."""
+    values = np.zeros((6, 2))
+    values[0, 0] = 1.0
+    (found,) = paired_comparisons(values, names="ab", resamples=20_000, rng=rng(3))
+    assert found.p == pytest.approx(1 - 6 * (1 / 6) * (5 / 6) ** 5, abs=0.02)
