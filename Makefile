@@ -46,7 +46,7 @@ quickstart: $(VENV)/.run  ## run the main job on the embedded default (a few min
 	snakemake --cores $(CORES) --quiet reason --configfile config/quickstart.yaml
 
 test: $(VENV)/.test $(VENV)/.vllm lint  ## run every test that this machine can run
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --durations=20 tests
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadscope --no-loadscope-reorder --durations=20 tests
 
 lint: $(VENV)/.test  ## format, lint, imports between packages, and types
 	ruff format --check .

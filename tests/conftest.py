@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,18 +27,28 @@ SLOW_FIRST = ("slurm", "workflow", "faults", "determinism", "hub", "engines", "b
 """Folders in the order in which workers take their files: what takes minutes must not be left to the end."""
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep together what parallel workers must not part: the tests of a file, and of SLURM."""
+    """Begin with what takes long."""
     tests = Path(__file__).parent
 
-    def folder(item: pytest.Item) -> str:
-        return item.path.relative_to(tests).parts[0]
+    def place(item: pytest.Item) -> int:
+        folder = item.path.relative_to(tests).parts[0]
+        return SLOW_FIRST.index(folder) if folder in SLOW_FIRST else len(SLOW_FIRST)
 
-    items.sort(key=lambda i: SLOW_FIRST.index(folder(i)) if folder(i) in SLOW_FIRST else len(SLOW_FIRST))
-    for item in items:
-        name = "slurm" if folder(item) == "slurm" else str(item.path.relative_to(tests))
-        item.add_marker(pytest.mark.xdist_group(name))
+    items.sort(key=place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each worker whole files, which share what they made; to one of them all that need the one SLURM."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return "slurm" if "slurm" in Path(file).parts else file
+
+    return ByFile(config, log)
 
 
 NAMED = re.compile(r"needs (?P<what>[a-z0-9 _-]+):")
