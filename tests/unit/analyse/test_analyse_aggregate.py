@@ -215,6 +215,42 @@ def test_by_dataset_and_by_language_follow_the_same_order():
     assert languages["n_datasets"].tolist() == [2] * 4
 
 
+def test_a_task_type_leaves_out_an_embedder_without_a_row_of_one_of_its_datasets():
+    values = {(e, d, t, s): 50.0 - (e == "f") for e in "ef" for d in "xy" for t in EIGHT for s in SEEDS}
+    values |= {(e, d, "original", 0): 60.0 for e in "ef" for d in "xy"}
+    frame = made(values, ("e", "f"), ("x", "y"))
+    frame = frame[(frame["embedder"] != "f") | (frame["dataset"] != "y")]
+    table = delta_by_task_type(frame, names(("e", "f"), ("x", "y")))
+    (found,) = table.frame.to_dict("records")
+    assert (found["n_embedders"], found["n_datasets"], found["expansion"]) == (1, 2, -10.0)
+    assert "STS: left out, F." in table.notes
+
+
+def test_the_largest_share_and_count_of_a_datasets_cells_are_shown():
+    values = {("e", "x", t, s): 50.0 for t in EIGHT for s in SEEDS} | {("e", "x", "original", 0): 60.0}
+    frame = made(values, ("e",), ("x",))
+    cell = frame["transformation"] == "expansion"
+    frame["zero_vectors"] = np.where(cell & (frame["seed"] == 1), 4, 1)
+    frame.loc[cell & (frame["seed"] == 2), "fallback_share"] = 0.25
+    (found,) = by_dataset(frame, names(("e",), ("x",))).frame.to_dict("records")
+    assert (found["fallback_share"], found["zero_vectors"]) == (0.25, 4)
+
+
+@pytest.mark.parametrize(("lacking", "differs"), [(None, False), ("f", True)])
+def test_a_language_with_unequal_datasets_is_enough_for_a_warning(lacking, differs):
+    rows = [
+        row(e, d, g, t, s, 50.0, 60.0, subset=language, split="test", language=language)
+        for e in "ef" for d in "xy" for language in ("deu-Latn", "eng-Latn")
+        for g, t, s in [("none", "original", 0), *(("llm", t, s) for t in EIGHT for s in SEEDS)]
+        if not (e == lacking and d == "y" and language == "deu-Latn")
+    ]  # fmt: skip
+    table = by_language(pd.DataFrame(rows), names("ef", "xy"))
+    assert any("n_datasets differs" in n for n in table.notes) == differs
+    counted = table.frame.set_index(["source_language", "embedder"])["n_datasets"]
+    assert counted["deu-Latn", "f"] == (1 if differs else 2)
+    assert counted["eng-Latn", "f"] == 2
+
+
 def test_generators_are_never_pooled():
     one = made(grid_of(lambda e, d, t, s: 90.0 if t == "original" else 70.0), ("a",), ("x", "y"))
     one = one[one["embedder"] == "a"]

@@ -72,6 +72,16 @@ def test_only_the_transformation_that_differs_differs():
     assert found.loc["paraphrasing", "mean_first"] == pytest.approx(-5.5)
 
 
+def test_a_delta_is_the_mean_over_seeds():
+    frame = scores()
+    third = frame[frame["seed"] == 2].assign(seed=3)
+    third[["score", "delta"]] -= 5.5
+    found = cells(pd.concat([frame, third]), NAMES).iloc[0]
+    assert found[["embedder", "dataset", "transformation"]].tolist() == ["e1", "d1", "paraphrasing"]
+    # Seeds lose 2.5, 1.5 and 7.
+    assert (found["delta_first"], found["delta_second"]) == pytest.approx((-11 / 3, -11 / 3))
+
+
 def test_correlations_and_interval_agree_with_scipy():
     noisy = scores(noise=1.0)
     held = cells(noisy, NAMES)
@@ -149,6 +159,27 @@ def test_embedders_are_ranked_over_the_same_datasets():
     assert not any("left_out" in n for n in crosscheck(run(scores())).notes)
 
 
+def test_an_embedder_without_rows_of_a_dataset_is_not_ranked():
+    frame = scores(noise=1.0)
+    gone = (frame["embedder"] == "e3") & (frame["dataset"] == "d6")
+    found = by_group(crosscheck(run(frame[~gone]))).loc["overall"]
+    assert found[["n", "left_out"]].tolist() == [51, 0]
+    assert np.isnan(found["kendall"])  # of two embedders
+    assert not np.isnan(found["spearman"])  # of all cells
+
+
+def test_cells_stand_in_the_order_of_the_config():
+    turned = Names(
+        {e: e for e in ("e2", "e3", "e1")}, {d: d for d in reversed(DATASETS)}, NAMES.generators,
+        {t: t for t in ("translation", "expansion", "paraphrasing")}, AXES,
+    )  # fmt: skip
+    found = cells(scores(), turned)
+    keys = ["embedder", "dataset", "transformation"]
+    assert list(found[keys].itertuples(index=False, name=None)) == [
+        (e, d, t) for e in turned.embedders for d in turned.datasets for t in turned.transformations
+    ]
+
+
 def test_a_cell_that_is_lacking_under_one_is_left_out_and_counted():
     frame = scores()
     hole = (frame["generator"] == "qwen") & (frame["embedder"] == "e1") & (frame["dataset"] == "d1")
@@ -179,18 +210,3 @@ def test_the_figure_shows_every_compared_cell():
     (ax,) = crosscheck_figure(held, NAMES).axes
     assert sum(len(c.get_offsets()) for c in ax.collections) == len(held)
     assert ax.get_xlabel() == "Δ under Gemma (points)"
-
-
-def test_a_delta_is_the_mean_over_seeds() -> None:
-    frame = scores()
-    third = frame[(frame["seed"] == 2)].assign(seed=3)
-    third["delta"] -= 9.0
-    third["score"] -= 9.0
-    found = cells(pd.concat([frame, third], ignore_index=True), NAMES).set_index(_PLACE).sort_index()
-    # Of seeds 1 to 3 the deltas of one cell are x - 0.5, x + 0.5 and x - 8.5.
-    here = found.loc[("e2", "d3", "expansion")]
-    assert here["delta_first"].item() == pytest.approx(-2 - 1 - 2 - 1 - 8.5 / 3)
-    assert here["delta_second"].item() == pytest.approx(-2 - 1 - 2 - 8.5 / 3)
-
-
-_PLACE = ["embedder", "dataset", "transformation"]

@@ -220,6 +220,20 @@ def test_a_run_gives_all_tables_in_all_formats(analysed):
     ]
 
 
+@pytest.mark.parametrize("seeds", [(1, 2), (2, 1)])
+def test_a_rewrite_of_two_seeds_counts_with_the_first_of_the_config(tmp_path, seeds):
+    plan = make_plan(tmp_path, transformations=("expansion",), datasets={"x": {}}, seeds=seeds)
+    write_cells(plan, lambda _: 50.0)
+    scores = plan.run_folder / "scores.parquet"
+    collect(plan=plan, scores_out=scores, items_out=plan.run_folder / "items.parquet")
+    # One answer to many texts is seen within a seed only.
+    transforms = [write_transforms(plan, "x", v, [{"repeated": v.seed == 2}]) for v in plan.rewrites]
+    folder = plan.run_folder / "tables"
+    analyse(plan=plan, scores=scores, transforms=transforms, folder=folder)
+    (row,) = csv.DictReader((folder / "outcomes.csv").open())
+    assert (row["n_texts"], row["n_distinct"], row["repeated"]) == ("2", "1", str(int(seeds[0] == 2)))
+
+
 def test_no_value_in_a_csv_is_a_dagger_or_a_dash(analysed):
     folder, _ = analysed
     for path in folder.glob("*.csv"):

@@ -175,6 +175,27 @@ def test_a_score_of_the_largest_similarity_has_an_interval_where_all_are_there()
     assert "largest over several similarities" in alone["note"]
 
 
+def test_one_similarity_whose_original_is_not_known_is_enough_to_have_no_interval():
+    values, original, gold, score, _ = pairs("average precision", 80, 0)
+    row = score_row(100 * score(values, gold), 100 * score(original, gold), task_type="PairClassification")
+    row["metric"] = "max_ap"
+    known = item_rows(values, original, gold=gold, unit="pair", metric="similarity")
+    other = item_rows(values, np.where(gold > 0, np.nan, original), gold=gold, unit="pair", metric="dot")
+    found = intervals(pd.concat([known, other], ignore_index=True), [row]).iloc[0]
+    assert found["note"] == "the original's items are not known one by one: rows were dropped"
+    assert np.isnan(found["low"])
+
+
+def test_one_similarity_that_changes_is_a_change():
+    values, original, gold, score, _ = pairs("average precision", 80, 0)
+    row = score_row(100 * score(values, gold), 100 * score(original, gold), task_type="PairClassification")
+    row["metric"] = "max_ap"
+    changed = item_rows(values, original, gold=gold, unit="pair", metric="similarity")
+    still = item_rows(-gold, -gold, gold=gold, unit="pair", metric="dot")
+    found = intervals(pd.concat([changed, still], ignore_index=True), [row]).iloc[0]
+    assert found["low"] < found["drop"] < found["high"]
+
+
 def test_experiments_are_said_not_to_be_independent_items():
     rng = np.random.default_rng(0)
     original, values = rng.uniform(size=10), rng.uniform(size=10)

@@ -93,6 +93,44 @@ def test_the_gap_is_the_difference_of_means_over_datasets_then_embedders():
     assert one.loc["(mean)", "non_english_delta"] == -1.0
 
 
+def test_the_gap_is_that_of_plain_loops():
+    """Eight embedders' skewed drops, each group's datasets and each axis's transformations averaged."""
+    embedders = tuple("abcdefgh")
+    names = made_names(embedders, D, language_groups=GROUPS)
+    base = noisy(4)
+    score = lambda e, d, t, s: base(e, d, t, s) - (t != "original") * (hash_of(e + d + t) % 11) ** 2 / 10  # noqa: E731
+    table = setting_gap(analysed(names, made_scores(names, score))).frame.set_index(["condition", "axes"])
+
+    def drop(e, d, axes):
+        by_axis = [
+            np.mean(
+                [np.mean([score(e, d, t, s) for s in (1, 2, 3)]) for t, a in names.axes.items() if a == axis]
+            )
+            for axis in axes
+        ]
+        return np.mean(by_axis) - score(e, d, "original", 0)
+
+    for condition, axes in (
+        ("with_language", ("lexical_stylistic", "length", "language")),
+        ("without_language", ("lexical_stylistic", "length")),
+    ):
+        for group in ("english", "non_english"):
+            expected = np.mean([drop(e, d, axes) for e in embedders for d in D if GROUPS[d] == group])
+            assert table.loc[("all", condition), group] == pytest.approx(expected)
+    both = table.loc[("shared", "with_language")]
+    assert both["gap"] == pytest.approx(both["non_english"] - both["english"])
+    frame = setting_gap_by_embedder(analysed(names, made_scores(names, score))).frame.set_index("embedder")
+    for column in frame.columns[1:]:
+        assert frame.loc["(mean)", column] == pytest.approx(
+            np.mean([frame.loc[e, column] for e in embedders])
+        )
+    english = [d for d in D if GROUPS[d] == "english"]
+    original = np.mean([score("c", d, "original", 0) for d in english])
+    delta = np.mean([drop("c", d, ("lexical_stylistic", "length", "language")) for d in english])
+    found = frame.loc["c", ["english_original", "english_delta", "english_relative"]]
+    assert found.tolist() == pytest.approx([original, delta, 100 * delta / original])
+
+
 @pytest.mark.parametrize("fewer", [5, 6])
 def test_the_gap_has_an_interval_from_six_datasets_in_each_group_on(fewer):
     datasets = tuple(f"d{i}" for i in range(8 + fewer))
@@ -148,6 +186,16 @@ def test_a_run_with_the_language_axis_alone_has_a_gap_with_it():
     assert set(table.frame["axes"]) == {"with_language"}
     assert len(table.frame) == 2
     assert "Without the Language axis: left out, the run has no other axis." in table.notes
+
+
+def test_an_embedder_that_lacks_a_cell_leaves_the_gap_of_the_others():
+    names = made_names(E, D, language_groups=GROUPS)
+    lost = ("c", "d1", "expansion", 2)
+    score = lambda e, d, t, s: None if (e, d, t, s) == lost else 50.0 - (t != "original")  # noqa: E731
+    table = setting_gap(analysed(names, made_scores(names, score)))
+    counts = table.frame.set_index(["condition", "axes"])[["n_english", "n_non_english"]]
+    assert counts.to_numpy().tolist() == [[3, 4], [3, 4], [3, 3], [3, 3]]
+    assert "English datasets: c is left out, it lacks cells of 1 of 5." in table.notes
 
 
 @pytest.mark.parametrize(
@@ -283,6 +331,14 @@ def test_halvings_without_a_ranking_are_counted_with_the_reason():
     )
 
 
+def test_drops_of_zero_shot_pairs_are_means():
+    names = made_names(("a",), D[:5])
+    lost = dict(zip(D, (1.0, 2.0, 9.0, 4.0, 24.0), strict=False))
+    scores = made_scores(names, lambda e, d, t, s: 50.0 - (t != "original") * lost[d])
+    row = zero_shot(analysed(names, scores, zero_shot={("a", d): True for d in D[:3]})).frame.iloc[0]
+    assert (row["drop_all"], row["drop_zero_shot"]) == (8.0, 4.0)
+
+
 def test_zero_shot_pairs_are_averaged_alone():
     names = made_names(("a", "b"), D[:2])
     score = lambda e, d, t, s: 50.0 - (0 if t == "original" else 10.0 if e == "a" else 2.0)  # noqa: E731
@@ -293,6 +349,85 @@ def test_zero_shot_pairs_are_averaged_alone():
     table = zero_shot(analysed(names, made_scores(names, score)))
     assert len(table.frame) == 0
     assert "no training data on record" in table.notes[0]
+
+
+def apart(english, non_english):
+    """Return names of embedders that have datasets of one group each, and the pairs that there are."""
+    members = {"english": list(english), "non_english": list(non_english)}
+    names = made_names(E, D, language_groups=GROUPS, settings=GROUPS, members=members)
+    return names, {(e, d) for d in D for e in members[GROUPS[d]]}
+
+
+def without(*cells):
+    """Return a score function that has none of these cells, in which None stands for any."""
+    base = noisy(6)
+    lacks = lambda c: any(all(w in {None, v} for w, v in zip(cell, c, strict=True)) for cell in cells)  # noqa: E731
+    return lambda *c: None if lacks(c) else base(*c)
+
+
+TRAINED = {(e, d): False for e in E for d in D}
+GAP_OF_BOTH = "embedders: left out, none has all cells of both groups."
+NARROW = "a bootstrap interval over so few is too narrow; read it as a lower bound of the uncertainty."
+
+
+@pytest.mark.parametrize(
+    ("statistic", "score", "embedders", "datasets", "said"),
+    [
+        ("setting_gap", without((None, "d0", "expansion", 1)), E, D, [f"All {GAP_OF_BOTH}"]),
+        ("zero_shot", without(("a", "d1", "expansion", 2), ("b", "d1", "expansion", 2)), E, D,
+         ["No zero-shot pair.", "2 pairs without every cell are left out."]),
+        ("rank_stability", without(*((e, None, "expansion", 1) for e in "abc")), E, D,
+         ["Rank stability: left out, no dataset has two embedders with all cells."]),
+        ("shifts", without((None, None, "expansion", 1)), E, D,
+         ["Expansion: left out, no dataset has all its cells."]),
+        ("shifts", noisy(1), E, D[:1],
+         ["No shift can be significant: with 1 observation the smallest possible p is 1 before Holm's "
+          "correction."]),
+        ("shifts", without((None, "d3", "original", 0)), E, D,
+         ["Datasets with a missing cell are left out; n counts those that are left."]),
+        ("axis_correlations", noisy(1), E[:2], D[:2],
+         ["Over embedders: left out, three are needed; there are 2.",
+          "Over cells: 2 datasets are too few for an interval, which needs 6."]),
+        ("axis_correlations", noisy(1), tuple("abcdef"), D[:1],
+         [f"6 embedders: {NARROW}", "Over cells: left out, two datasets with every cell are needed."]),
+        ("axis_correlations", noisy(1), tuple("abcde"), D,
+         ["Over embedders: 5 embedders are too few for an interval, which needs 6.",
+          f"8 datasets: {NARROW}"]),
+        ("split_half", without(("a", "d1", "expansion", 2)), E, D[:6],
+         ["Only the 5 of 6 datasets with every cell.",
+          "5 datasets: halves of two or three are little to go by."]),
+        ("drops_by_cell", without(("a", "d1", "expansion", 2), ("b", "d1", "original", 0)), E, D,
+         ["Left out: 9 rows that lack a score under a seed or on the original; incomplete_cells.csv says "
+          "why."]),
+        ("axis_profiles", without(("a", "d1", "expansion", 2)), E, D[:5],
+         ["a: left out, it lacks cells.",
+          "How certain the most disruptive axis is cannot be said: resampled datasets need as many as an "
+          "interval, and 5 datasets are too few for an interval, which needs 6."]),
+        ("hteb_ranks", without((None, None, "expansion", 1)), E, D,
+         ["Ranks: left out, no dataset has every cell of every embedder."]),
+        ("size_ablation", noisy(1), E, D,
+         ["Left out: no family of embedders (`family` in the catalogue) has two sizes here."]),
+    ],
+)  # fmt: skip
+def test_what_a_statistic_lacks_is_said_in_full(statistic, score, embedders, datasets, said):
+    names = made_names(
+        embedders,
+        datasets,
+        language_groups=GROUPS,
+        families=dict.fromkeys(embedders, "f"),
+        parameters={"a": 1},
+    )
+    table = STATISTICS[statistic](analysed(names, made_scores(names, score), zero_shot=TRAINED))
+    assert [n for n in table.notes if n in said] == said
+
+
+def test_embedders_of_one_group_each_have_no_gap_in_common():
+    names, pairs = apart("ab", "cd")
+    data = analysed(names, made_scores(names, noisy(2), pairs=pairs))
+    table = setting_gap(data)
+    assert table.frame["condition"].tolist() == ["all", "all"]
+    assert f"Shared {GAP_OF_BOTH}" in table.notes
+    assert setting_gap_by_embedder(data).notes[0] == "Left out: no embedder has all cells of both groups."
 
 
 @pytest.mark.parametrize("statistic", list(STATISTICS))

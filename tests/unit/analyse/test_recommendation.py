@@ -9,6 +9,7 @@ import pytest
 from fabricate import make_plan
 from verdict_cells import QUESTIONS, analysed, items_of
 
+from stressbed.analyse.conclusions.preference import bootstrapped
 from stressbed.analyse.conclusions.recommendation import COLUMNS, recommendation
 from stressbed.analyse.conclusions.verdicts import Loss, level, sentence
 from stressbed.analyse.names import Names, question_of
@@ -232,6 +233,61 @@ def test_items_that_do_not_give_the_score_decide_nothing():
     items = items_of(data, lambda *_: np.full(9, 0.1))
     found = verdicts(recommendation(data, questions=QUESTIONS, items=items), "preference")
     assert "chance is open: one dataset, and its scores cannot be made again" in found.iloc[0]["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("observed", "samples", "p"),
+    [
+        # Centred at 2, as far from it as it is from 0: 0 and 4.5 of five that have a value.
+        (2.0, [0.0, 1.0, 2.5, np.nan, 3.0, 4.5], 3 / 6),
+        (-2.0, [0.5, -1.0, -2.0, -2.5, -3.0], 2 / 6),
+        (0.0, [0.0, 0.0, 0.0], 4 / 4),
+    ],
+)
+def test_a_p_value_is_the_share_of_samples_as_far_from_the_difference_as_that_is_from_zero(
+    observed, samples, p
+):
+    found = bootstrapped(observed, np.array(samples))
+    assert found.p == pytest.approx(p)
+    known = sorted(s for s in samples if s == s)
+    first, last = 0.025 * (len(known) - 1), known[-2:]
+    assert found.low == pytest.approx(known[0] + first * (known[1] - known[0]))
+    assert found.high == pytest.approx(last[1] - first * (last[1] - last[0]))
+
+
+def test_embedders_that_are_one_on_every_item_are_not_told_apart():
+    values = np.linspace(0.2, 0.9, 60)
+    data = in_points(
+        analysed(lambda *_: 0.0, embedders=("a", "b"), datasets=1),
+        lambda e, t, s: values * (1 - 0.1 * (t != "original")),
+    )
+    items = items_of(data, lambda e, t, s: values * (1 - 0.1 * (t != "original")))
+    found = verdicts(recommendation(data, questions=QUESTIONS, items=items), "preference")
+    assert (
+        found["verdict"]
+        .tolist()[1]
+        .endswith("0.0 to 0.0 over 60 items of this dataset): the data do not decide between the two.")
+    )
+
+
+@pytest.mark.parametrize(
+    ("datasets", "lacking", "words"),
+    [(3, 0, "3 datasets are"), (2, 1, "one dataset with all cells is")],
+)
+def test_few_datasets_decide_nothing_between_embedders(datasets, lacking, words):
+    data = analysed(lambda e, d, t, s: np.nan if d < lacking else -1.0 - (e == "b"), datasets=datasets)
+    found = verdicts(recommendation(data, questions=QUESTIONS), "preference")
+    assert found["verdict"].str.endswith(f"is open: {words} too few for a comparison.").all()
+    assert ", 1.0 fewer than A; " in found.loc["b", "verdict"]
+
+
+def test_where_no_dataset_has_every_cell_nobody_is_preferred():
+    data = analysed(lambda e, d, t, s: np.nan if (e == "a") == d % 2 else -1.0, datasets=2)
+    table = recommendation(data, questions=QUESTIONS)
+    assert table.notes[-1] == "No embedder is preferred: no dataset has every cell of every embedder."
+    assert "Left out: Translation, which answers no question" in " ".join(
+        recommendation(data, questions={k: v for k, v in QUESTIONS.items() if v != "language"}).notes
+    )
 
 
 def test_a_run_without_these_questions_has_an_empty_table_that_says_so():

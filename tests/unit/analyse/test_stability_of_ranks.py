@@ -73,6 +73,40 @@ def test_within_tau_is_the_mean_over_pairs_of_seeds(case):
     assert found["within_sd"] == pytest.approx(stdev(expected))
 
 
+def test_within_and_tau_there_are_over_datasets_that_have_both():
+    names, base = made_names(E, D), noisy(1, spread=6)
+    # On d0 all originals are alike: no tau, though seeds rank the embedders.
+    scores = made_scores(names, lambda e, d, t, s: 50.0 if (d, t) == ("d0", "original") else base(e, d, t, s))
+    one = lambda d, *pair: kendalltau(*(plain(scores, d, ["translation"], (s,)) for s in pair)).statistic  # noqa: E731
+    within = [mean(one(d, *pair) for pair in combinations((1, 2, 3), 2)) for d in D]
+    there = [
+        kendalltau(original(scores, d), plain(scores, d, ["translation"], (1, 2, 3))).statistic for d in D[1:]
+    ]
+    table = rank_stability(analysed(names, scores))
+    found = table.frame.set_index("row").loc["translation"]
+    assert (found["n_within"], found["n_datasets"]) == (len(D) - 1, len(D) - 1)
+    assert found["within_mean"] == pytest.approx(mean(within[1:]))
+    assert found["within_mean"] != pytest.approx(mean(within))
+    assert (found["tau_there"], found["tau_mean"]) == pytest.approx((mean(there), mean(there)))
+    # Eight transformations, three axes and the total.
+    assert "12 taus are left out: all embedders have the same score there." in table.notes
+
+
+def test_originals_that_rank_nobody_leave_no_tau_and_it_is_said():
+    names, base = made_names(E, D[:2]), noisy(1)
+    scores = made_scores(names, lambda e, d, t, s: 50.0 if t == "original" else base(e, d, t, s))
+    table = rank_stability(analysed(names, scores))
+    frame = table.frame.set_index("row")
+    assert frame.loc[["translation", "expansion"], "within"].tolist() == ["no tau", IDENTICAL]
+    assert frame["n_datasets"].tolist() == [0] * 12
+    alone = made_scores(
+        made_names(E, D[:1], transformations=("expansion",)),
+        lambda e, d, t, s: 50.0 if t == "expansion" else base(e, d, t, s),
+    )
+    found = rank_stability(analysed(made_names(E, D[:1], transformations=("expansion",)), alone))
+    assert "3 taus are left out: all embedders have the same score there." in found.notes
+
+
 def test_an_axis_is_not_the_mean_of_its_transformations_nor_the_total_that_of_axes(case):
     frame = rank_stability(case[2]).frame.set_index("row")["tau_mean"]
     lone = frame[["expansion", "summarisation", "summarised_expansion"]].mean()
@@ -165,22 +199,3 @@ def test_an_embedder_with_a_missing_cell_is_not_ranked_on_that_dataset_and_it_is
     assert any("fewest that were ranked" in note for note in table.notes)
     by_dataset = rank_stability_by_dataset(data).frame.groupby("dataset")["n_embedders"].first()
     assert by_dataset.to_dict() == {d: len(E) - (d == "d3") for d in D}
-
-
-def test_datasets_without_a_ranking_of_originals_leave_the_within_tau_too():
-    """Both are compared, so they are over the same datasets."""
-    names = made_names(E, D)
-    base = noisy(1, spread=6)
-    scores = made_scores(names, lambda e, d, t, s: 70.0 if (d, t) == (D[0], "original") else base(e, d, t, s))
-    found = rank_stability(analysed(names, scores)).frame.set_index("row").loc["translation"]
-    expected = [
-        mean(
-            kendalltau(
-                plain(scores, d, ["translation"], (s,)), plain(scores, d, ["translation"], (t,))
-            ).statistic
-            for s, t in combinations((1, 2, 3), 2)
-        )
-        for d in D[1:]
-    ]
-    assert found["n_datasets"] == found["n_within"] == len(D) - 1
-    assert found["within_mean"] == pytest.approx(mean(expected))

@@ -77,11 +77,15 @@ def test_missing_and_failed_cells_are_rows_with_reasons(tmp_path):
     assert frame.loc[("beta", "pairs", "expansion", 2), "status"] == "missing"
     assert frame.loc[("beta", "pairs", "expansion", 2), "axis"] == "length"
     assert "no file" in frame.loc[("beta", "pairs", "expansion", 2), "error"]
+    told = frame.loc[("beta", "pairs", "expansion", 2)]  # by the catalogue
+    known = ("task", "task_type", "metric", "language", "fingerprint", "higher_is_better", "marked")
+    assert [told[k] for k in known] == ["pairs", "STS", "cosine_spearman", "eng-Latn", "", True, False]
     assert frame.loc[("alpha", "pairs", "translation", 1), "error"] == "one class only"
     assert math.isnan(frame.loc[("alpha", "pairs", "translation", 1), "score"])
     parts = scores.to_pandas().query("subset == 'default' and embedder == 'beta' and seed == 2")
     assert set(parts["status"]) == {"missing"}
     assert len(parts) == 4
+    assert set(parts["language"]) == {"eng-Latn"}
 
 
 def test_a_nan_score_is_a_failure_and_not_a_number(tmp_path):

@@ -142,6 +142,56 @@ def test_batches_are_halved_when_memory_runs_out(tmp_path, error) -> None:
     assert store.has([i.key for i in items(10)]).all()
 
 
+@pytest.mark.parametrize(
+    ("most", "seconds", "chunks"), [(20, 99, [10]), (10, 99, [10]), (4, 99, [4, 4, 2]), (5, 99, [6, 4]),
+                                    (20, -1, [2] * 5)],
+)  # fmt: skip
+def test_chunks_end_with_a_batch_when_they_are_full_or_old(
+    tmp_path, monkeypatch, most, seconds, chunks
+) -> None:
+    monkeypatch.setattr(encode, "CHUNK", most)
+    monkeypatch.setattr(encode, "CHUNK_SECONDS", seconds)
+    store, sizes = VectorStore(tmp_path, "id"), []
+    put = store.put_chunk
+    monkeypatch.setattr(store, "put_chunk", lambda keys, rows: (sizes.append(len(keys)), put(keys, rows)))
+    model = Limited(9, MemoryError())
+    model.strings_per_call = 2
+    encode.encode_missing(items(10), model, manifest={}, store=store, where="m/d")
+    assert sizes == chunks
+
+
+def test_larger_batches_are_tried_with_the_largest_group(tmp_path) -> None:
+    """Three strings of one context, forty of another: sixteen at once fit."""
+    model = Limited(16, MemoryError())
+    two = [
+        encode.Item.of(c, "none", f"{c} {i}", vector_key(c, "none", f"{c} {i}"))
+        for c, n in (("a", 3), ("b", 40))
+        for i in range(n)
+    ]
+    store = VectorStore(tmp_path, "id")
+    done = encode.encode_missing(two, model, manifest={}, store=store, where="m/d", probing=True)
+    assert model.sizes == [16, 32, 3, 16, 16, 8]
+    assert (done.encoded, done.peak_batch, len(store)) == (43, 16, 43)
+
+
+@pytest.mark.parametrize(
+    ("size", "gpus", "probing"), [("auto", ["0"], True), ("auto", [], False), (4, ["0"], False)]
+)
+def test_larger_batches_are_tried_on_a_gpu_and_where_the_entry_leaves_it_open(
+    bench, entry_of, monkeypatch, size, gpus, probing
+) -> None:
+    asked = []
+
+    def watched(*given: Any, probing: bool, **more: Any) -> Any:
+        asked.append(probing)
+        return encode.encode_missing(*given, **more)
+
+    monkeypatch.setattr("stressbed.devices.visible", lambda: gpus)
+    monkeypatch.setattr("stressbed.embed.run.encode_missing", watched)
+    bench.run(entry_of(batch_size=size))
+    assert asked == [probing]
+
+
 def test_one_string_too_many_is_an_error_that_names_it(tmp_path) -> None:
     store = VectorStore(tmp_path, "id")
     with pytest.raises(
@@ -184,9 +234,12 @@ def test_other_errors_of_a_model_are_not_taken_for_memory(tmp_path) -> None:
     [
         (np.array([[1, 2], [np.nan, 1]], np.float32), r"1 of 2 vectors hold NaN[\s\S]*cell[\s\S]*'text 1'"),
         (np.array([[np.inf, 2], [0, 1]], np.float32), r"1 of 2 vectors hold NaN[\s\S]*'text 0'"),
-        (np.zeros((2, 0), np.float32), r"shape \(2, 0\)"),
-        (np.zeros((3, 4), np.float32), r"shape \(3, 4\)"),
-        (np.zeros(2, np.float32), r"shape \(2,\)"),
+        (
+            np.zeros((2, 0), np.float32),
+            r"2 strings gave vectors of shape \(2, 0\)[\s\S]*where: cell, first string 'text 0'",
+        ),
+        (np.zeros((3, 4), np.float32), r"2 strings gave vectors of shape \(3, 4\)"),
+        (np.zeros(2, np.float32), r"2 strings gave vectors of shape \(2,\)"),
     ],
 )
 def test_unusable_vectors_are_refused(tmp_path, vectors, message) -> None:

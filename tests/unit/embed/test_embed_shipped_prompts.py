@@ -7,6 +7,7 @@ import pytest
 from stressbed.config.entries import EmbedderEntry
 from stressbed.embed.embedders.transformer import SentenceTransformersEmbedder
 from stressbed.embed.shipped import Shipped
+from stressbed.errors import EmbedError
 
 OWN = Shipped(
     {"query": "Q: ", "passage": "P: ", "STS": "same? ", "clustering": "group: ", "Classification": "class: "}
@@ -49,6 +50,16 @@ def test_an_embedder_takes_the_prompts_of_its_files_where_its_entry_says_so(tmp_
 
     assert (context("query", prompts="shipped"), context("document", prompts="shipped")) == ("find: ", "")
     assert (context("query"), context("document")) == ("", "")
+
+
+@pytest.mark.parametrize(("key", "what"), [("prompts", "prompts"), ("similarity", "similarity function")])
+def test_what_a_model_says_of_itself_is_unknown_before_it_is_there(tmp_path, monkeypatch, key, what):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    entry = EmbedderEntry(id="e", backend="sentence-transformers", model="nobody/nothing", prompts="shipped")
+    model = SentenceTransformersEmbedder(entry, tmp_path)
+    said = rf"own {what} cannot be known[\s\S]*where: embedder 'e', key '{key}'[\s\S]*run `prefetch`"
+    with pytest.raises(EmbedError, match=said):
+        _ = model.similarity if key == "similarity" else model.context("none", {"task_type": "STS"})
 
 
 def test_a_model_without_prompts_has_none(tmp_path):

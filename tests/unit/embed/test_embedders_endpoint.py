@@ -111,6 +111,8 @@ def test_vectors_come_in_the_order_of_the_texts(server, model) -> None:
     assert vectors.dtype == np.float32
     assert sorted(len(b["input"]) for b in server.bodies) == [2, 3, 3, 3, 3, 3, 3]
     assert {b["model"] for b in server.bodies} == {"m"}
+    assert {tuple(b) for b in server.bodies} == {("model", "input", "encoding_format")}
+    assert {b["encoding_format"] for b in server.bodies} == {"float"}
 
 
 @pytest.mark.parametrize("plan", [[429, 429], [503, 500, 502], [408] * 5])
@@ -175,7 +177,9 @@ def test_answers_without_the_vectors_are_refused_at_once(server, model, answer) 
 
 def test_no_server_is_an_error_that_names_the_address(entry_of) -> None:
     entry = entry_of("openai", model="m", base_url="http://127.0.0.1:9/v1", endpoint_options=FAST)
-    with pytest.raises(EmbedError, match=r"ConnectError[\s\S]*127.0.0.1:9"):
+    with pytest.raises(
+        EmbedError, match=r"ConnectError[\s\S]*where: embedder 'openai', http://127.0.0.1:9/v1"
+    ):
         open_embedder(entry, catalogue_folder=Path(), fit_texts=list).encode(
             ["a"], role="none", manifest=MANIFEST
         )
@@ -273,7 +277,9 @@ def test_a_request_of_too_many_texts_is_sent_in_parts(server, model, status, wor
     before = len(server.bodies)
     np.testing.assert_array_equal(model.encode(TEXTS, role="none", manifest=MANIFEST), EXPECTED)
     asked = [len(b["input"]) for b in server.bodies[before:]]
-    if words != "payload too large":  # which may be one long text: the next requests are as large as before
+    if words == "payload too large":  # which may be one long text: the next requests are as large as before
+        assert sorted(asked) == [1] * 6 + [2] * 7 + [3] * 6
+    else:
         assert asked == [2] * 10
 
 
@@ -282,6 +288,27 @@ def test_a_single_text_that_is_too_long_is_named_and_no_other(server, model) -> 
     server.refuse = lambda texts: (400, long) if any("number 4" in t for t in texts) else None
     with pytest.raises(EmbedError, match=r"finds a single text too long[\s\S]*text number 4!!!!"):
         model.encode(TEXTS, role="none", manifest=MANIFEST)
+
+
+def test_a_text_that_is_refused_for_what_it_says_is_named(server, model) -> None:
+    server.refuse = lambda texts: (400, "content_filter: no") if any("number 4" in t for t in texts) else None
+    said = (
+        r"the endpoint refuses a text for what it says: [^\n]*content_filter: no\n"
+        rf"\s*where: embedder 'openai', {server.url}, 20 characters: 'I: text number 4!!!!'\n"
+        r"\s*do: leave this text out of the dataset"
+    )
+    with pytest.raises(EmbedError, match=said):
+        model.encode(TEXTS, role="none", manifest=MANIFEST)
+
+
+def test_an_answer_without_a_vector_names_its_text_and_what_came(server, model) -> None:
+    server.answer = {"data": [{"index": 0, "embedding": "x" * 70}]}
+    said = (
+        rf"of no use: a vector is {'x' * 60}\n\s*where: embedder 'openai', {server.url}, "
+        r"text 'I: text number 0'\n[\s\S]*\"embedding\": \[0.1, ...\][\s\S]*do: look at the server"
+    )
+    with pytest.raises(EmbedError, match=said):
+        model.encode(TEXTS[:1], role="none", manifest=MANIFEST)
 
 
 @pytest.mark.parametrize("code", [502, "rate_limit_exceeded"])

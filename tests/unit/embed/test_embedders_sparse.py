@@ -98,6 +98,7 @@ def test_tfidf_svd_is_that_of_scikit_learn(entry_of) -> None:
 def test_tfidf_svd_takes_as_many_dimensions_as_there_are(entry_of) -> None:
     vectors = opened(entry_of("tfidf-svd", dimensions=128)).encode(QUERIES, role="none", manifest=MANIFEST)
     assert vectors.shape == (3, 4)
+    assert vectors.dtype == np.float32
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,28 @@ def test_drift_is_one_minus_the_cosine_and_a_second_run_encodes_nothing(tmp_path
     pd.testing.assert_frame_equal(found, again)
 
 
+def test_rows_of_two_datasets_keep_their_places(tmp_path):
+    whole = texts(9)
+    alone, _ = measure(whole, tmp_path / "one")
+    mixed = whole.assign(dataset=["d", "e", "e"] * 3).set_index(pd.Index(range(100, 109)))
+    entry = EmbedderEntry(id="e", backend="wordllama", model="l2_supercat")
+    found, encoded = drift(
+        mixed, manifests={"d": MANIFEST, "e": {**MANIFEST, "dataset": "e"}}, embedder=entry, identity="x",
+        folder=tmp_path, store_root=tmp_path / "two",
+    )  # fmt: skip
+    assert found["item_id"].tolist() == alone["item_id"].tolist()
+    assert found["drift"].tolist() == pytest.approx(alone["drift"].tolist(), abs=1e-6)
+    assert encoded == 18
+
+
 def test_an_embedder_that_is_fitted_on_each_dataset_is_refused(tmp_path):
-    with pytest.raises(EmbedError, match="fitted on each dataset"):
+    with pytest.raises(EmbedError) as caught:
         measure(texts(), tmp_path, backend="tf")
+    assert caught.value.message() == (
+        "the drift cannot be measured with 'e': it is fitted on each dataset's texts\n"
+        "  where: run config, key 'human.drift_embedder'\n"
+        "  do: name an embedder with a backend such as sentence-transformers"
+    )
 
 
 def test_roles():

@@ -15,6 +15,7 @@ import openpyxl
 import pandas as pd
 import pytest
 import yaml
+from approved import approve
 
 from stressbed.check import load_run
 from stressbed.config.entries import TransformationEntry
@@ -413,3 +414,28 @@ def test_pairs_need_an_sts_dataset(tmp_path: Path) -> None:
         exported(
             files, tmp_path / "out", HumanStudy(label_preservation=kept), {"sts": sts(tmp_path, "Retrieval")}
         )
+
+
+def test_every_message_is_approved(tmp_path: Path) -> None:
+    one = rewrites(tmp_path / "1", "d", "paraphrasing", plain(3))
+    two = rewrites(tmp_path / "2", "d", "paraphrasing", plain(3))
+    lost = rewrites(tmp_path / "3", "d", "expansion", plain(3, outcome="fallback"))
+    kept = LabelPreservation(dataset="sts", transformations=["paraphrasing", "expansion", "translation"])
+    pairs = [paired(tmp_path / "4", "paraphrasing", lost=0)]
+    further = paired(tmp_path / "5", "paraphrasing", lost=0, row="99")
+    alone = kept.model_copy(update={"transformations": ["paraphrasing"]})
+    folders = {"sts": sts(tmp_path)}
+    calls = [
+        ([one, two], HumanStudy(), {}),
+        ([lost], HumanStudy(), {}),
+        ([one], HumanStudy(source_languages=["deu-Latn", "fra-Latn"]), {}),
+        (pairs, HumanStudy(label_preservation=kept), folders),
+        ([further], HumanStudy(label_preservation=alone), folders),
+        (pairs, HumanStudy(label_preservation=alone), {"sts": sts(tmp_path / "6", "Retrieval")}),
+    ]
+    found = []
+    for files, study, data in calls:
+        with pytest.raises(DataError) as caught:
+            exported(files, tmp_path / "out", study, data)
+        found.append(caught.value.message())
+    approve("human/faults_of_export.txt", "\n".join(found).replace(str(tmp_path), "FOLDER") + "\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from approved import approve
 from irrCAC.raw import CAC
 
 from stressbed.analyse.names import Names
@@ -60,28 +61,49 @@ def problems(files, items=ITEMS, study=ONE) -> list[str]:
     return [p.message() for p in caught.value.problems]
 
 
-@pytest.mark.parametrize(
-    ("body", "header", "said"),
-    [
-        (f"{IDS[0]},6,5", None, ["quality 6 is off the scale", "anna.csv, line 2", "1 to 5"]),
-        (f"{IDS[0]},0,5", None, ["quality 0 is off the scale"]),
-        (f"{IDS[0]},3.5,5", None, ["quality '3.5' is no whole number"]),
-        (f"{IDS[0]},good,5", None, ["quality 'good' is no whole number", "ask the rater"]),
-        ("t0000000000,3,5", None, ["no item is called 't0000000000'", "line 2"]),
-        (f"{IDS[0][:-1]}x,3,5", None, ["no item is called", "did you mean"]),
-        (f"{IDS[0]},3,5\n{IDS[0]},4,5", None, ["rated the quality of item", "twice: 3 and 4", "line 3"]),
-        (f"{IDS[0]},3", "item_id,quality", ["the column 'fluency' is missing", "do not remove columns"]),
-        (f"{IDS[0]},3,5", "item_id,quality,fluencey", ["the column 'fluency' is missing", "'fluencey'?"]),
-        (f"{IDS[0]},3,5", "id,quality,fluency", ["no column 'item_id'", "do not rename"]),
-        ("", None, ["the file holds no row"]),
-    ],
-)  # fmt: skip
+FAULTS = [
+    (f"{IDS[0]},6,5", None, ["quality 6 is off the scale", "anna.csv, line 2", "1 to 5"]),
+    (f"{IDS[0]},0,5", None, ["quality 0 is off the scale"]),
+    (f"{IDS[0]},3.5,5", None, ["quality '3.5' is no whole number"]),
+    (f"{IDS[0]},good,5", None, ["quality 'good' is no whole number", "ask the rater"]),
+    ("t0000000000,3,5", None, ["no item is called 't0000000000'", "line 2"]),
+    (f"{IDS[0][:-1]}x,3,5", None, ["no item is called", "did you mean"]),
+    (f"{IDS[0]},3,5\n{IDS[0]},4,5", None, ["rated the quality of item", "twice: 3 and 4", "line 3"]),
+    (f"{IDS[0]},3", "item_id,quality", ["the column 'fluency' is missing", "item_id, quality",
+                                        "do not remove columns"]),
+    (f"{IDS[0]},3,5", "item_id,quality,fluencies", ["'fluency' is missing", "did you mean 'fluencies'"]),
+    (f"{IDS[0]},3,5", "id,quality,fluency", ["no column 'item_id'", "do not rename"]),
+    ("", None, ["the file holds no row"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "header", "said"), FAULTS)
 def test_a_fault_is_told_with_its_place(tmp_path, body, header, said):
     path = sheet(tmp_path, body, header=header or "item_id,quality,fluency")
     found = problems([path])
     assert len(found) == 1, found
     for words in said:
         assert words in found[0]
+
+
+def test_every_message_is_approved(tmp_path):
+    found = [
+        m
+        for body, header, _ in FAULTS
+        for m in problems([sheet(tmp_path, body, header=header or "item_id,quality,fluency")])
+    ]
+    empty, torn = tmp_path / "empty.csv", tmp_path / "torn.xlsx"
+    empty.write_text("")
+    torn.write_bytes(b"PK no workbook")
+    found += problems([empty, torn, sheet(tmp_path, f"{IDS[0]},3,4\n{IDS[1]},2,")])
+    found += problems([sheet(tmp_path, f"{IDS[0]},3,4\n{IDS[1]},2,")], study=HumanStudy(raters=2))
+    items, _ = preserved()
+    study = HumanStudy(label_preservation=LabelPreservation(dataset="d", raters=1))
+    forms = [(name, [i for i in items["item_id"] if i.endswith(name)]) for name in ("original", "rewritten")]
+    halves = [sheet(tmp_path, "\n".join(f"{i},3" for i in ids), f"{name}.csv", "item_id,similarity")
+              for name, ids in forms]  # fmt: skip
+    found += problems(halves, items[::-1], study)
+    approve("human/faults_of_ratings.txt", "\n".join(found).replace(str(tmp_path), "FOLDER") + "\n")
 
 
 def test_all_faults_are_told_in_one_go(tmp_path):

@@ -18,6 +18,7 @@ from eq_tasks import changed, data_of, make_task, pairs
 
 from stressbed.config.entries import EmbedderEntry
 from stressbed.errors import ScoreError, StoreError
+from stressbed.score import provenance
 from stressbed.score.cell import _PLACE, fingerprint, written
 from stressbed.score.run import stale_cells
 from stressbed.score.variant import VariantFacts, read_facts
@@ -397,3 +398,35 @@ def test_a_record_with_the_mark_of_lists_in_a_text_is_written_whole_and_never_wi
     assert json.loads(written(record)) == record
     with pytest.raises(ValueError, match="not JSON compliant"):
         written(record | {"score": math.nan})
+
+
+@pytest.mark.parametrize("error", ["", "a \0 in a text"])
+def test_a_cells_file_holds_no_nan(error: str) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        written({"error": error, "items": [{"values": [0.5, float("nan")]}]})
+
+
+def test_a_cell_names_the_commit_that_computed_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "src" / "stressbed"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    monkeypatch.setattr("stressbed.__file__", str(package / "__init__.py"))
+    assert "commit" not in provenance.versions.__wrapped__()
+
+    def git(*words: str) -> str:
+        me = ("-c", "user.name=me", "-c", "user.email=me@here")
+        return subprocess.run(
+            ["git", *me, *words], cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stdout
+
+    git("init", "-q")
+    git("add", "src")
+    git("commit", "-q", "-m", "first")
+    git("tag", "-a", "v1", "-m", "a name that is not taken")
+    commit = git("rev-parse", "HEAD").strip()
+    assert len(commit) == 40
+    assert provenance.versions.__wrapped__()["commit"] == commit
+    (package / "__init__.py").write_text("changed")
+    assert provenance.versions.__wrapped__()["commit"] == f"{commit}+"
+    (tmp_path / "src" / "COMMIT").write_text("of the copy")
+    assert provenance.versions.__wrapped__()["commit"] == "of the copy"

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from approved import approve
 
 from stressbed.analyse.names import Names
 from stressbed.config.entries import SelectionEntry
@@ -156,6 +157,20 @@ def test_ratings_that_never_meet_are_an_error(tmp_path):
         observed(tmp_path, ratings)
 
 
+def test_every_message_is_approved(tmp_path):
+    silent, none, apart = simulate(n_pairs=5), simulate(n_pairs=5), simulate(n_pairs=4)
+    silent.loc[silent["judge"] == "poor", "rating"] = NAN
+    none = none[none["judge"] != "poor"]
+    for i, g in enumerate(GENERATORS):
+        apart.loc[(apart["generator"] == g) & (apart["text_id"] % 3 == i), "rating"] = NAN
+    found = []
+    for i, ratings in enumerate((silent, none, apart, simulate(n_pairs=1))):
+        with pytest.raises(DataError) as caught:
+            observed(tmp_path / str(i), ratings)
+        found.append(caught.value.message())
+    approve("select/faults_of_ratings.txt", "\n".join(found) + "\n")
+
+
 def test_self_preference_is_found_and_told_from_quality(tmp_path):
     fair = self_preference(observed(tmp_path / "a", simulate()), resamples=1000, alpha=0.05).set_index(
         "judge"
@@ -168,6 +183,35 @@ def test_self_preference_is_found_and_told_from_quality(tmp_path):
     )
     assert (proud["relative_low"] > 0.15).all()
     assert proud["relative"].between(0.2, 0.6).all()
+
+
+def test_the_others_of_four_are_averaged(tmp_path):
+    four = ["w", "x", "y", "z"]
+    ratings = {
+        (j, g, row): float((3 * a + 7 * b + a * b * b + row * (b + 2)) % 5 + 1)
+        for a, j in enumerate(four) for b, g in enumerate(four) for row in range(7)
+    }  # fmt: skip
+    frame = pd.DataFrame(
+        [
+            {"judge": j, "generator": g, "transformation": "shorter", "row": str(row), "position": 0,
+             "text_id": row, "rating": value}
+            for (j, g, row), value in ratings.items()
+        ]
+    )  # fmt: skip
+    held = observe(write(tmp_path, frame), generators=four, judges=four)
+    found = self_preference(held, resamples=50, alpha=0.05).set_index("judge")
+
+    def gap(judge, own):
+        others = [np.mean([ratings[judge, g, row] for g in four if g != own]) for row in range(7)]
+        return np.mean([ratings[judge, own, row] for row in range(7)]), np.mean(others)
+
+    for judge in four:
+        own, others = gap(judge, judge)
+        among = np.mean([np.subtract(*gap(j, judge)) for j in four if j != judge])
+        expected = [own, others, own - others, own - others - among]
+        assert found.loc[judge, ["own", "others", "own_minus_others", "relative"]].tolist() == pytest.approx(
+            expected
+        )
 
 
 def test_a_judge_from_outside_gives_a_row_and_no_column(tmp_path):

@@ -132,5 +132,9 @@ def test_a_candidate_without_faults_is_the_best(tmp_path):
 @pytest.mark.parametrize("empty", [False, True])
 def test_a_candidate_without_rewrites_is_an_error(tmp_path, empty):
     given = {**candidates(tmp_path), "d": [write(tmp_path, "d", "t1", 0)] if empty else []}
-    with pytest.raises(DataError, match="'d' has rewritten no text"):
+    with pytest.raises(DataError) as caught:
         screen(transforms=given, shortlist=2, names=NAMES, folder=tmp_path, out=tmp_path / "x.json")
+    assert caught.value.message() == (
+        "the candidate 'd' has rewritten no text\n  where: screening\n"
+        "  do: let the screening dataset have texts, or take the candidate out of the selection"
+    )

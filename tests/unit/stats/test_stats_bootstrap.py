@@ -211,3 +211,11 @@ def test_a_resample_exactly_as_far_as_the_observed_difference_counts():
     values[0, 0] = 1.0
     (found,) = paired_comparisons(values, names="ab", resamples=20_000, rng=rng(3))
     assert found.p == pytest.approx(1 - 6 * (1 / 6) * (5 / 6) ** 5, abs=0.02)
+
+
+@pytest.mark.parametrize("step", [1.0, 0.1, 1 / 3, 70.3 - 70.1])
+def test_a_resample_exactly_as_far_counts_as_at_least_as_far(step):
+    # Means of six draws of 0 and 1 lie as far as the observed half where all are equal: 2 of 64.
+    values = np.array([[0.0, 0.0]] * 3 + [[step, 0.0]] * 3)
+    (found,) = paired_comparisons(values, names=["a", "b"], resamples=20_000, rng=rng(21))
+    assert found.p == pytest.approx(2 / 64, abs=4 * np.sqrt(2 / 64 / 20_000))

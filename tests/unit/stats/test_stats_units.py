@@ -1,5 +1,6 @@
 """What is resampled where items share texts: the units by hand, and what intervals then cover."""
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -69,6 +70,24 @@ def test_means_of_samples_of_units_by_hand():
     sums, sizes = np.array([3.0, 4, 10]), np.array([2, 1, 1])
     every = [(i, j, k) for i in range(3) for j in range(3) for k in range(3)]
     assert found == {round(float(sums[list(d)].sum() / sizes[list(d)].sum()), 9) for d in every}
+
+
+def test_a_sample_that_holds_no_item_has_no_mean_and_is_left_out_without_a_word():
+    # Six pairs of 12 texts that are drawn alone: a sample without both texts of any pair is empty.
+    pairs = [(i, 6 + i) for i in range(6)]
+    units, values = Units.of(pairs), np.arange(6.0)[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        means = resample_means(values, resamples=4000, rng=rng(3), units=units)[:, 0]
+        found = mean_interval(values[:, 0], resamples=4000, rng=rng(3), units=units)
+        (pair,) = paired_comparisons(
+            np.hstack([values, 0 * values]), names=["a", "b"], resamples=4000, rng=rng(3), units=units
+        )
+    kept = means[~np.isnan(means)]
+    assert 0 < len(kept) < 4000
+    assert (found.low, found.high) == tuple(np.quantile(kept, [0.025, 0.975]))
+    assert (pair.low, pair.high) == (found.low, found.high)
+    assert pair.p == ((np.abs(kept - 2.5) >= 2.5).sum() + 1) / (len(kept) + 1)
 
 
 def test_five_texts_give_no_interval_and_no_test_whatever_the_items():

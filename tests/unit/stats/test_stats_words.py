@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
+from stressbed.human.drift import cosine
 from stressbed.stats.agreement import gwet_ac2
 from stressbed.stats.bootstrap import (
     mean_interval,
@@ -17,7 +18,7 @@ from stressbed.stats.bootstrap import (
 )
 from stressbed.stats.coverage import coverage_note, interval_words, words_beside
 from stressbed.stats.interval import DegenerateWarning, check_level, finite
-from stressbed.stats.location import hodges_lehmann
+from stressbed.stats.location import hodges_lehmann, holm
 from stressbed.stats.proportion import wilson
 from stressbed.stats.rank_correlation import kendall_tau_b, kendall_taus
 from stressbed.stats.signed_rank import signed_rank
@@ -140,3 +141,24 @@ def test_every_number_of_observations_has_its_own_words():
         assert (n, interval_words(n), coverage_note(n)) == (n, words, note)
         low = "aimed at" in note
         assert words_beside(note) == ("interval, aimed at 95 %," if low else "95 % interval")
+
+
+def test_a_side_without_ranks_gives_nan_and_only_the_warning_that_says_so():
+    rare = [0, 0, 0, 0, 0, 1, 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = spearman_interval(rare, [3, 1, 2, 5, 4, 7, 6], resamples=200, rng=np.random.default_rng(1))
+        with pytest.warns(DegenerateWarning, match="1 of 2"):
+            taus = kendall_taus([[1, 1, 1], [1, 2, 3]], [[1, 2, 4]])
+        assert np.isnan(cosine([[0, 0], [1, 0]], [[1, 2], [1, 0]])).tolist() == [True, False]
+    assert found.low < found.rho < found.high
+    assert np.isnan(taus).tolist() == [True, False]
+
+
+def test_what_is_missing_is_none_or_nan_and_whole_numbers_are_numbers():
+    nan = float("nan")
+    assert finite([1, 2], dimensions=1, name="x").dtype == np.float64
+    assert holm([None, 0.01, 0.04]).tolist() == pytest.approx([nan, 0.02, 0.04], nan_ok=True)
+    rows = [[1, 2], [2, 2], [3, None], [4, 4], [1, 1], [None, 2], [5, 4], [2, 3]]
+    held = [[nan if v is None else v for v in row] for row in rows]
+    assert gwet_ac2(rows, categories=range(1, 6)) == gwet_ac2(held, categories=range(1, 6))
